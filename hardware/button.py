@@ -1,8 +1,8 @@
 """The button: gpiozero reports edges, `gesture` interprets them, one thread calls back.
 
 gpiozero calls back on a thread of the pin library, so the callback only puts a timestamped edge on
-a queue. The on-screen button uses the mock pin if there is one; else it puts a press there, which
-works beside a real contact that is stuck.
+a queue. The on-screen button pushes the mock pin if there is one; else it puts a press on the
+queue, which works even if a real contact is stuck.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Panel:
             wire: The pin, if there is one.
             config: Times of the gestures; the defaults if None.
             clock: Monotonic seconds.
-            on_state: Receives "lost" at the start, and every change of `state`.
+            on_state: Receives every change of `state`, and "lost" if the pin is missing at first.
             note: One line for people on why this kind was chosen.
         """
         self.note = note

@@ -143,7 +143,7 @@ def test_a_wrong_variable_is_named(environ: dict[str, str], said: str) -> None:
         load(None, {**environ, "HOME": "/nowhere"}, {})
 
 
-def test_every_setting_has_a_name() -> None:
+def test_setting_names_are_section_and_key() -> None:
     assert {"web.port", "camera.source", "data_dir"} <= set(setting_names())
 
 

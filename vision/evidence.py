@@ -15,7 +15,7 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DieEvidence:
-    """One die, as deciding the status needs it.
+    """The detector's outputs for one die, as `decide_status` receives them.
 
     Attributes:
         colours: (6,) probabilities of the five colours and of none of them.

@@ -115,9 +115,9 @@ class DiceReader:
 def _looked_at(
     pixels: Pixels, in_play: Sequence[DieColour], calibration: Calibration | None, at_s: float
 ) -> Reading:
-    """Read the picture as it is; if it is unclear, pool that with a mirrored and closer look.
+    """Read a picture; if it is unclear, pool that with a look at it mirrored and enlarged.
 
-    The networks err on other dice then; a person tilts the head and bends down.
+    The networks make other errors in a mirrored picture.
     """
     height, width = pixels.shape[:2]
     floor = _floor((width, height), calibration)
@@ -136,7 +136,7 @@ def _looked_at(
 
 
 def distinct_dice(found: Sequence[Detection]) -> list[Detection]:
-    """Keep dice, each once, in falling certainty. A place that only blur suggested is none."""
+    """Keep each die once, the most certain first; discard candidates found only by their blur."""
     dice = [die for die in found if die.heat > HOT and (die.die > SURELY or die.moving > _BLURRED)]
     return each_once(sorted(dice, key=lambda die: -die.die * die.heat))
 

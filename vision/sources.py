@@ -36,14 +36,15 @@ def open_camera(
         source: auto, pi, simulated, a V4L2 device (`0`, `/dev/video0`), a video file, a folder
             of pictures or a single picture.
         seed: Makes the simulated tray's throws repeatable.
-        size_wh, fps: Requested from devices; recordings keep their own, the simulated tray is
-            drawn at most 640 x 480.
+        size_wh, fps: Requested from devices. A folder uses `fps`, and so does a video file that
+            names no rate; the simulated tray is drawn at most 640 x 480.
         controls: Exposure, gain and white balance to hold, as `Camera.controls` returned them;
             when unset, they are measured and then held.
         or_simulated: Whether auto without a camera is the simulated tray, not an error.
         patience_s: Seconds to wait for a webcam's first picture.
     Raises:
-        CameraUnavailable: A named camera cannot be opened; the text is one clear line.
+        CameraUnavailable: The camera cannot be opened, or `auto` finds none and `or_simulated` is
+            false; the text is one clear line.
         ConfigError: `source` is empty, or `none`, which is no camera.
     """
     if source in ("", "none"):

@@ -119,7 +119,7 @@ def read(
 
 
 def as_line(name: str, reading: Reading, elapsed_ms: float) -> dict[str, Any]:
-    """The contract's JSON object of one reading."""
+    """The JSON object of one reading."""
     return {
         "file": name,
         "status": reading.status.value,

@@ -47,7 +47,8 @@ class GameRecord:
 
     Attributes:
         start: The state before the first event.
-        events: Rolls and whole actions, and answers given so far in an action still open.
+        events: Rolls, whole actions, players who left and an early end; then the answers to an
+            action still open.
         names: The players' names, where the record has them.
         fault: Why the record stops where it does, naming the line; None when it is whole.
         at: When the game began, as ISO 8601 text; "" if the record has no usable date.

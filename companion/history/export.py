@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from companion.engine import PLANS, End
+from companion.engine import PLANS, End, HouseRule
 from companion.engine.notation import games_in, turns_of
 from companion.history.archive import SavedGame
 from companion.history.results import Result
@@ -128,6 +128,8 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
     at = _dated(game.at, phrases)
     lines = [say("record.title", number=game.number, variant=variant, at=at)]
     lines.append(say("record.players", names=phrases.all_of(names)))
+    house = [rule for rule in HouseRule if rule in game.start.setup.house]
+    lines += [say("record.house", rule=say(f"page.house.{rule.value}")) for rule in house]
     turns, _, _ = turns_of(game.start, game.events)
     for turn in turns:
         dice = ", ".join(f"{phrases.colour(c.value)} {value}" for c, value in turn.roll.coloured)

@@ -163,7 +163,7 @@ def numeral(number: int) -> str:
 
 
 def isolated(word: str) -> str:
-    """A word from right to left, such as a Hebrew name, so that it turns no numbers beside it."""
+    """Isolate a right-to-left word, such as a Hebrew name, so that numbers beside it keep order."""
     if "\u2068" in word:  # a sentence with such a word
         return word
     is_turned = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in word)

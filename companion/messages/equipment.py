@@ -34,13 +34,14 @@ def tray_lines(status: TrayStatus, problems: Sequence[Problem]) -> tuple[Line, .
 def _status_line(status: TrayStatus, meant: Sequence[DieColour]) -> Line:
     if not meant or not status.names_a_die:
         return line(f"tray.{status.value}")
-    first, *others = meant
-    if not others or status is TrayStatus.EXTRA:
-        return line(f"tray.{status.value}.one", die=die_term(first.value))
+    if status is TrayStatus.EXTRA:
+        return line("tray.extra.one", die=die_term(meant[0].value))
     dice = [
         WHITES if colour is DieColour.WHITE and meant.count(colour) > 1 else die_term(colour.value)
         for colour in dict.fromkeys(meant)
     ]
+    if len(dice) == 1 and dice[0] is not WHITES:
+        return line(f"tray.{status.value}.one", die=dice[0])
     return line(f"tray.{status.value}.many", dice=all_of(dice))
 
 

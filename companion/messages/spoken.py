@@ -6,8 +6,8 @@ from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line
 
 AMOUNTS = ("sum", "sums", "all")
-"""How much is spoken: only the number; also the active player's boxes and why a press did nothing;
-or everything."""
+"""How much is spoken: only the number; also the active player's boxes, why a press did nothing and
+faults of the equipment; or everything."""
 
 _OF_A_ROLL = ("roll.white", "roll.extra", "roll.no_extra", "fact.corrected")
 _WITH_ALL = (

@@ -23,6 +23,7 @@ from companion.mqtt import discovery
 from companion.mqtt.board import board_of
 from companion.mqtt.broker import Message, Received
 from companion.mqtt.client import Link
+from companion.mqtt.clock import elapsed_s
 from companion.mqtt.happenings import happenings
 from companion.mqtt.payloads import (
     DIAGNOSTICS_EVERY_S,
@@ -117,7 +118,7 @@ class Publisher:
         self._began: dict[int, str] = {}
         self._results_of: object = None
         self._running = 0  # number of the game that goes on
-        self._ended_s: dict[int, float] = {}  # by game that ended since, in monotonic seconds
+        self._ended_s: dict[int, float] = {}  # by game that ended since, by `elapsed_s`
         self._measured_s: float | None = None
         self._asked = self._rolls = 0
         self._is_asking = False
@@ -326,7 +327,7 @@ class Publisher:
             self._running = game.number
             self._ended_s.pop(game.number, None)
         elif game is not None and game.number == self._running:
-            self._ended_s.setdefault(game.number, time.monotonic())
+            self._ended_s.setdefault(game.number, elapsed_s())
         if key == self._results_of:
             return
         games = past.results()
@@ -360,7 +361,7 @@ class Publisher:
         ended_s, now = self._ended_s.get(game.number), self._now_text()
         if ended_s is None:
             return game.ended
-        ended = datetime.fromisoformat(now) - timedelta(seconds=time.monotonic() - ended_s)
+        ended = datetime.fromisoformat(now) - timedelta(seconds=elapsed_s() - ended_s)
         is_right = abs(ended - datetime.fromisoformat(game.ended)) < LARGEST_STEP
         return game.ended if is_right else ended.isoformat(timespec="milliseconds")
 

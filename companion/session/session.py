@@ -5,7 +5,7 @@ Buttons, cameras and phones call from many threads. Each step runs under one loc
 rejected; it is stored, all or nothing, and only then does it count. Reading is free: `view()`
 returns an immutable value.
 
-The class is long because it is the whole list of what a table can do; each method only passes its
+The class is long because it is the whole list of what a table can do. Most methods only pass their
 arguments to a decider.
 """
 

@@ -28,7 +28,7 @@ class View:
         closes_at_s: Time on the session's clock when the open action closes by itself; None
             while an answer is missing.
         online: Seats with a page open.
-        faults: Equipment that does not work: the part (camera, button) and its fault.
+        faults: Parts that do not work, such as camera, button or storage, each with its fault.
         offered: Seats another device may claim: the host handed them on, or they wait.
         notices: Changes of sheets by others than their players.
         lost: Saved steps that could not be read at the start.

@@ -1,4 +1,4 @@
-"""Read files of people, of bounded length: what they name may be a device or a pipe."""
+"""Reads users' files up to a limit; a path may name a device or a pipe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_TOML_BYTES = 256 * 1024
 """A calibration has about 30 kB, a settings file a few hundred bytes."""
 
 MOST_DOTS = 2000
-"""A dotted key of n parts costs tomllib n squared; a calibration has a few hundred points."""
+"""A dotted key of n parts costs tomllib n squared; a calibration has a few hundred dots."""
 
 
 def open_plain(name: str | Path) -> BinaryIO:
@@ -56,7 +56,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     text = read_text(path, MOST_TOML_BYTES)
     if text.count(".") > MOST_DOTS:
-        raise ValueError(f"expected {MOST_DOTS} points at most")
+        raise ValueError(f"expected {MOST_DOTS} dots at most")
     try:
         return tomllib.loads(text)
     except RecursionError as error:

@@ -98,7 +98,7 @@ def test_auto_on_a_pi_takes_the_camera_that_is_plugged_in_later(
 
 
 @pytest.mark.usefixtures("plug_in")
-def test_the_simulated_tray_of_a_pi_must_be_asked_for(tmp_path: Path) -> None:
+def test_a_pi_gets_the_simulated_tray_when_it_is_asked_for(tmp_path: Path) -> None:
     app = table(tmp_path, "simulated")
     assert app.simulator is not None
     app.close()

@@ -56,6 +56,7 @@ def test_missing_dice_are_told_with_where_they_may_be() -> None:
     assert told(white).startswith("A white die is missing.")
     assert told(white, white).startswith("The two white dice are missing.")
     red = Problem(ProblemCode.MISSING, DieColour.RED)
+    assert told(red, red).startswith("The red die is missing.")
     many = "The two white dice and the red die are missing. Put them back and throw again."
     assert told(white, red, white) == many
     assert told(white, Problem(ProblemCode.BESIDE_TRAY)).endswith("There is a die beside the tray.")

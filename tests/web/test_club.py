@@ -316,6 +316,16 @@ class TestPages:
         assert scanned(page, ".board-link img") == "http://192.168.1.44:8000/"
         assert page.evaluate("document.activeElement.className") == "board-link"
 
+    def test_high_contrast_shows_who_is_on_turn(
+        self, club: ClubOnDisk, open_page: OpenPage
+    ) -> None:
+        show(club, 1, playing(1, NAMES[:4]))
+        page = open_page("/", size_wh=TV)
+        page.locator(".board-players .is-active").wait_for()
+        page.emulate_media(forced_colors="active")
+        border = "all => new Set(all.map((node) => getComputedStyle(node).borderColor)).size"
+        assert page.locator(".board-players li").evaluate_all(border) == 2
+
     def test_an_organiser_runs_a_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         club.online(1)
         page = open_page("/organise", size_wh=PHONE_SMALL)

@@ -162,6 +162,24 @@ class TestTheHost:
         page.get_by_role("dialog").get_by_role("button", name="Play again").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
+    def test_another_kind_of_game_is_not_played_again(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "over")
+        page = open_page("/host")
+        again = page.get_by_role("button", name="Play again")
+        again.wait_for()
+        page.get_by_role("radio", name="Big Points").check()
+        again.wait_for(state="hidden")
+        page.get_by_role("radio", name="Base game").check()
+        again.wait_for()
+        page.get_by_label("Who begins").select_option("Cleo")
+        again.wait_for(state="hidden")
+        page.get_by_role("radio", name="Big Points").check()
+        page.locator("#start.primary").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+        assert (stage.state.plan.name, stage.state.active) == ("big_points", 2)
+
     def test_a_refusal_is_seen_from_every_part(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")
         page = open_page("/host", size_wh=PHONE_SMALL)

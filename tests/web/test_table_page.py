@@ -282,6 +282,21 @@ class TestTheTableView:
         page.locator(".sums li").nth(3).wait_for()
         assert page.locator(".sums li:not(.is-idle)").count() == 4
 
+    def test_in_action_2_a_die_without_a_box_is_not_highlighted(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        seat(stage, "Ada")
+        stage.session.start("base", 0)
+        stage.roll(5, 6)
+        stage.answer(0, "R11")
+        stage.answer(0, None)
+        stage.roll(1, 6, red=2)
+        stage.answer(0, None)
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".sums li").nth(3).wait_for()
+        assert page.locator(".sums .is-red.is-idle").count() == 1
+        assert page.locator(".sums li:not(.is-idle)").count() == 3
+
     def test_a_sum_that_fits_no_more_does_not_stand_out(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -71,8 +71,8 @@ def dice_in_play(facts: Sequence[DieTruth]) -> tuple[DieColour, ...]:
 def conditions_of(
     scene: Scene, facts: Sequence[DieTruth], in_play: Sequence[DieColour]
 ) -> list[str]:
-    """Special conditions of a scene, in the contract's order; "things" where something is in it
-    that is no die."""
+    """Special conditions of a scene in a fixed order; "things" if it holds an object that is no
+    die."""
     inside = [fact for fact in facts if fact.in_tray]
     missing, extra = list(in_play), 0
     for fact in inside:

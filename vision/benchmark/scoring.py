@@ -59,7 +59,7 @@ class Tally:
     elapsed_ms: list[float] = field(default_factory=list)
 
     def report(self) -> dict[str, Any]:
-        """The JSON object of `bench read`; the contract fixes its first keys.
+        """The JSON object of `bench read`.
 
         A frame with a faint die counts only if it was announced wrong: nobody can be sure of it.
         """

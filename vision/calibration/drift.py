@@ -24,7 +24,7 @@ _DETAIL = 2.0
 _LIKE = 0.6
 """Least correlation of a block that did not move."""
 STAYED = 0.45
-"""Least share of such blocks if the camera did not move."""
+"""Least share of unmoved blocks if the camera did not move."""
 RELIT = 1.5
 TINTED = 1.25
 """Factor by which brightness, or blue or red against green, changes in another light."""

@@ -12,7 +12,7 @@ from vision.reading import Frame
 class Camera(Protocol):
     """Delivers frames of the tray, seen from above.
 
-    One thread uses it, except for `is_silent`; nothing here needs a mutex.
+    One thread uses it, except for `is_silent` and `controls`; nothing here needs a mutex.
     """
 
     @property

@@ -29,8 +29,8 @@ FAILURE_PAUSE_S = 0.02
 class LatestFrame:
     """Thread that grabs pictures and keeps the newest.
 
-    A stalled device blocks its reader for ten seconds (V4L2) or for ever; here it blocks only this
-    thread, and callers see after `STALL_S` that nothing came.
+    A stalled device blocks its reader for seconds or for ever. It blocks only this thread, and
+    `take` raises after `STALL_S`.
     """
 
     def __init__(

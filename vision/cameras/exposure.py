@@ -154,7 +154,7 @@ TRIES = 5
 RELIT = 1.6
 """Factor by which the brightness at rest changes if the room's light has changed."""
 RELIT_FOR_S = 3.0
-"""Seconds for which it has to; a hand that takes the dice out is gone sooner."""
+"""Seconds the brightness must differ; a hand that takes the dice out is gone sooner."""
 
 
 class Order(Enum):

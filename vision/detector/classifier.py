@@ -87,7 +87,7 @@ class Detection:
 def classify(
     pixels: Pixels, candidates: Sequence[Candidate], inside: Inside = lambda *_: 1.0
 ) -> list[Detection]:
-    """Classify candidates; leave out those that are clearly neither dice nor blurs.
+    """Classify candidates; discard those that are clearly neither dice nor blurs.
 
     Dice that may lie at rest in the tray get an upright view, and views from all sides if that
     leaves value or tilt unclear.

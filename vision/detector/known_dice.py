@@ -235,7 +235,7 @@ def misfit(face_bgr: NDArray[np.float64], known_bgr: Bgr) -> float:
 
 
 def _unlike(look: Look, die: CustomDie) -> float:
-    """Misfit (nats) of the look of a face and a known die, by the spread of that."""
+    """Misfit (nats) of a face and a known die, in units of the die's spread."""
     each = zip(look, look_of(die.face_bgr), die.spread, LEAST_SPREAD, strict=True)
     return sum(((x - y) / s) ** 2 / 2.0 + math.log(s / least) for x, y, s, least in each)
 

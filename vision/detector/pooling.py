@@ -21,7 +21,8 @@ from vision.evidence import DieEvidence, Scores
 _AT_REST = 0.15
 """Edges by which the centre of one die at rest differs between two frames at most."""
 _IN_ONE_PICTURE = 0.4
-"""Edges by which it differs between two looks at one picture at most: half of `_OVERLAP`."""
+"""Edges by which the centre of one die differs between two looks at one picture at most: half of
+`_OVERLAP`."""
 _OVERLAP = 0.8
 """Top faces nearer to each other than this share of an edge are the same die. Faces of dice side by
 side are one edge apart, a little less if one is tilted."""
@@ -46,8 +47,8 @@ Seen = tuple[DieEvidence, float]
 def by_both_looks(
     first: Iterable[DieEvidence], second: Iterable[DieEvidence]
 ) -> tuple[DieEvidence, ...]:
-    """The dice by two looks at one picture. Motion, a place beside the tray or doubt that it is a
-    die count if either look says so."""
+    """Pool two looks at one picture. A die is moving, beside the tray or doubtful if it is so in
+    either look."""
     looks = [[(die, 1.0) for die in look] for look in (first, second)]
     return tuple(each_once(_by_the_stricter(group) for group in grouped(looks, _IN_ONE_PICTURE)))
 

@@ -71,7 +71,7 @@ class Verdict:
 def decide_status(
     seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Clutter
 ) -> Verdict:
-    """Decide the status: the first in the contract's order that applies.
+    """Decide the status: OK, or the first of the others that applies in `TrayStatus` order.
 
     Args:
         seen: Every die in the picture, in the tray or beside it.

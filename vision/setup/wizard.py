@@ -80,13 +80,13 @@ class LookedAt:
 
 
 Looked = tuple[int, tuple[ShownDie, ...], tuple[float, float, float] | None, Reference]
-"""Number of a measurement, its dice, and the white balance from the white ones."""
+"""A measurement: its number, its dice, the white balance by the white ones, and the tray's look."""
 
 
 class TraySetup:
     """Measures the tray step by step; each result is used at once and written to disk.
 
-    Requests come on several threads; one step runs at a time.
+    Requests come on several threads. Steps may overlap; results are kept one at a time.
     """
 
     def __init__(self, live: Live, eye: CalibratedReader, path: Path | None) -> None:

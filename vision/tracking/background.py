@@ -57,7 +57,7 @@ class Background:
 
     Attributes:
         pixels: Its picture; None while none was seen.
-        clutter: What lies in it.
+        clutter: Its clutter.
         dice: Centres of dice that belong to a roll nobody confirmed; they stay dice.
         prints: Everything in the tray that passes for a die.
     """
@@ -107,7 +107,7 @@ def begins_throw(background: Background, pixels: Pixels, fresh: SceneEvidence) -
     moved; then they are if the picture differs from the background only where they lie.
 
     Args:
-        fresh: What lies in the picture and does not look as before.
+        fresh: Dice and clutter that the background does not show.
     """
     before, dice = background.pixels, fresh.dice
     if before is None or before.shape != pixels.shape or not dice:

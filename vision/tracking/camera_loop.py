@@ -47,10 +47,10 @@ OnView = Callable[[TrayView], None]
 class CameraLoop:
     """Watches the tray on a thread of its own.
 
-    `on_view` is called whenever the view changes: on the camera thread, or on the thread that
-    calls `on_confirmed`, `reoffer` or `expect_throw`, before these return. Calls come one at a
-    time and in order, so once `on_confirmed` has returned, the confirmed roll is never offered
-    again. Do not call these methods holding a lock that `on_view` needs.
+    `on_view` is called whenever the view changes: on the camera's thread, on its guard's, or on
+    the thread that calls `on_confirmed`, `reoffer` or `expect_throw`, before these return. Calls
+    come one at a time and in order, so once `on_confirmed` has returned, the confirmed roll is
+    never offered again. Do not call these methods holding a lock that `on_view` needs.
     """
 
     def __init__(

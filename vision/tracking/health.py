@@ -30,8 +30,13 @@ BLOCKED_LIGHT = 1.3
 """Factor by which a cover changes the brightness at least; taking the dice out does not."""
 
 NOISY_FRAMES = 5
-"""Consecutive pictures that differ though nothing moved: this camera has noise, and two equal
-pictures of it are one repeated picture. Drawn and recorded pictures have no noise."""
+"""Pictures that differ though nothing moved: this camera has noise, and two equal pictures of it
+are one repeated picture. Drawn and recorded pictures have no noise."""
+
+REPEATS, MOST_REPEATED_S = 3.0, 10.0
+"""A camera whose stream repeats still pictures, as video codecs do, is frozen once a picture lasts
+this many times as long as the longest one that was followed by another without motion; and the
+longest time that one is taken to last."""
 
 SLOW_S = 0.34
 """Longest time between frames; slower ones cannot tell rolling dice from dice at rest."""
@@ -67,7 +72,9 @@ class Health:
         fault: The fault, once it has lasted.
         suspected: What the latest frames look like.
         since_s: Time since when they do.
-        noisy: Consecutive frames that differed by noise alone, NOISY_FRAMES at most.
+        noisy: Frames that differed by noise alone, NOISY_FRAMES at most.
+        differed_s: Capture time of the last frame that differed from the one before.
+        repeated_s: Longest time for which one picture was repeated.
         level, detail: Recent values of clear frames.
     """
 
@@ -75,8 +82,15 @@ class Health:
     suspected: CameraFault | None = None
     since_s: float = 0.0
     noisy: int = 0
+    differed_s: float | None = None
+    repeated_s: float = 0.0
     level: float = 0.0
     detail: float = 0.0
+
+    def anew(self) -> Health:
+        """Nothing but what is known of the camera's noise: without it, one that comes back frozen
+        would pass for a recording."""
+        return Health(noisy=self.noisy, repeated_s=self.repeated_s)
 
     @property
     def is_blind(self) -> bool:
@@ -106,10 +120,14 @@ def update_health(health: Health, stats: FrameStats) -> Health:
     """Take one frame into account."""
     if not stats.moved and not stats.is_same:
         health = replace(health, noisy=min(NOISY_FRAMES, health.noisy + 1))
-    elif health.noisy < NOISY_FRAMES:
+        if health.differed_s is not None and stats.gap_s is not None:
+            lasted_s = stats.at_s - stats.gap_s - health.differed_s
+            repeated_s = min(max(health.repeated_s, lasted_s), MOST_REPEATED_S)
+            health = replace(health, repeated_s=repeated_s)
+    elif stats.moved and health.noisy < NOISY_FRAMES:
         health = replace(health, noisy=0)
-    if health.suspected is CameraFault.FROZEN and not (stats.is_same or stats.moved):
-        health = replace(health, noisy=0)  # its stream repeats still pictures
+    if not stats.is_same:
+        health = replace(health, differed_s=stats.at_s)
     suspected = _suspect(health, stats)
     if suspected is None and not stats.moved:
         health = _remember(health, stats)
@@ -125,7 +143,9 @@ def update_health(health: Health, stats: FrameStats) -> Health:
 def _suspect(health: Health, stats: FrameStats) -> CameraFault | None:
     if stats.level < DARK_LEVEL and stats.peak < DARK_PEAK:
         return CameraFault.DARK
-    if stats.is_same and health.noisy >= NOISY_FRAMES:
+    same_s = stats.at_s - (stats.at_s if health.differed_s is None else health.differed_s)
+    is_noisy = health.noisy >= NOISY_FRAMES
+    if stats.is_same and is_noisy and same_s > REPEATS * health.repeated_s:
         return CameraFault.FROZEN
     if health.detail > 0.0 and stats.detail < BLOCKED_DETAIL * health.detail:
         change = max(stats.level, 1.0) / max(health.level, 1.0)

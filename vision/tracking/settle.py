@@ -17,11 +17,11 @@ AGREE_READINGS = 2
 """Consecutive readings that must agree in every colour and value."""
 
 AGREE_S = 0.09
-"""Least time from the first to the last of them. A die standing on its edge looks at rest for a
-frame or two."""
+"""Least seconds from the first to the last reading that must agree. A die standing on its edge
+looks at rest for a frame or two."""
 
 CONFLICT_READINGS = 6
-"""The same number after two sure readings have contradicted each other since the last motion."""
+"""Consecutive readings that must agree after two sure readings contradicted each other."""
 
 READING_S = 0.25
 """A reading that takes longer is shown as in progress."""
@@ -33,7 +33,7 @@ RETRY_S = 0.5
 """Interval of readings at rest with a problem."""
 
 RECHECK_S = 2.0
-"""Interval of readings at rest without one."""
+"""Interval of readings at rest without a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def _is_still_there(used: Roll, seen: Roll) -> bool:
     """Whether dice show a roll that was confirmed before, except for one of them at most.
 
     The roll may have taken a die out of the game, or a misread die may have been corrected. Thrown
-    dice repeat all values but one less than once in 700 throws (at most 62 of 6 to the sixth).
+    dice repeat all values but one less than once in 750 throws (at most 60 of 6 to the sixth).
     """
     was = dict(used.coloured)
     others = sum(was.get(colour) != value for colour, value in seen.coloured)

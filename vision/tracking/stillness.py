@@ -1,4 +1,4 @@
-"""Tells, frame by frame, whether something moves that may concern the dice."""
+"""Decides, frame by frame, whether something moves that may concern the dice."""
 
 from __future__ import annotations
 

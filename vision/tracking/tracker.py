@@ -80,8 +80,8 @@ class FrameObservation:
 class TrayTracker:
     """Turns frames into a TrayView, one step each; has no thread and no clock.
 
-    `measure_motion` and `read` do the slow part and use fields of their own, `update` does the
-    quick part: a caller with threads guards everything but these two with one mutex.
+    A caller with threads guards all methods with one mutex, except those that only the camera's
+    thread calls: `measure_motion`, `read`, `check_health`, `on_lamp_changed`, `expect_change`.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class TrayTracker:
         self._state = replace(self._state, read_s=at_s)
         if 2 * sum(die.in_tray for die in reading.dice) <= len(observed.in_play):
             return False
-        self._health = Health(noisy=self._health.noisy)
+        self._health = self._health.anew()
         return True
 
     def _show_blind(self, frame: Frame) -> None:
@@ -318,9 +318,7 @@ class TrayTracker:
         To be called on the thread that calls `observe`, and guarded.
         """
         self.camera = camera
-        # Its noise stays known: without it, a camera that comes back frozen would pass for a
-        # recording.
-        self._health, self._last_s = Health(noisy=self._health.noisy), None
+        self._health, self._last_s = self._health.anew(), None
         self.expect_change()
 
     def mark_slow(self) -> None:
@@ -343,8 +341,8 @@ class TrayTracker:
     def on_confirmed(self, roll: Roll | None = None) -> None:
         """Note that a roll was confirmed or typed: its dice are not offered again."""
         self._state = confirm(self._state, roll)
-        seen = self._seen_frame if self._state.used else None
-        self._used_place = None if seen is None else take_reference(as_pixels(seen.pixels))
+        place = self._background.pixels  # without dice, which may be most of what there is to see
+        self._used_place = None if place is None else take_reference(place)
         self._rolled = ()
 
     def on_corrected(self, roll: Roll) -> None:

@@ -282,7 +282,7 @@ class Tray(Reply):
 
     status: Annotated[str, one_of(status.value for status in TrayStatus)]
     confirmable: bool
-    text: Annotated[str, about("What the tray needs; empty without a game.")]
+    text: Annotated[str, about("The tray in one text; without a game no prompt to throw.")]
     note: str | None
     frame: Annotated[int, about("Number of the picture for /api/frame.jpg.")]
     size: Size

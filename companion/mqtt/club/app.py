@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from companion.adapters.mqtt import broker_of
 from companion.config import Config
 from companion.errors import ConfigError
 from companion.mqtt.client import Link
+from companion.mqtt.clock import elapsed_s
 from companion.mqtt.club.club import Club
 from companion.mqtt.club.store import ClubStore
 from companion.mqtt.topics import club_level
@@ -62,13 +62,6 @@ class ClubApp:
         self._stack.close()
 
 
-def _elapsed_s() -> float:
-    """Monotonic seconds, those of a suspended machine included where the system counts them."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
-
-
 def build_club(config: Config, version: str = "") -> ClubApp:
     """Open every part of a club night; its files are in a folder of the data directory.
 
@@ -86,7 +79,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         store = ClubStore(config.data_dir / FOLDER)
         stack.callback(store.close)
         notes = [store.notice] if store.notice else []
-        club = Club(store, level, now=lambda: datetime.now().astimezone(), clock=_elapsed_s)
+        club = Club(store, level, now=lambda: datetime.now().astimezone(), clock=elapsed_s)
         links: list[Link] = []
         stack.callback(_Writer(club, lambda: any(each.is_connected for each in links)).close)
         broker = broker_of(config)

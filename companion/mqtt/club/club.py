@@ -85,6 +85,7 @@ class Club:
         self._store, self._wall, self._clock = store, now, clock
         self._looked: tuple[datetime, float] | None = None  # both clocks when they were last read
         self._ahead = timedelta()  # by how much the wall clock was set forward in this evening
+        self._under_way = ""  # id of the last evening that was changed here
         self._clock_mutex = Lock()
         self._notifier = Notifier()
         self._evening_topic = topics.evening(level)
@@ -224,6 +225,7 @@ class Club:
         with self._notifier.transaction():
             evening = change(self._tonight())
             self._adopt(evening)
+            self._under_way = evening.id
         self._tell(evening)
 
     def _adopt(self, evening: Evening) -> None:
@@ -380,15 +382,17 @@ class Club:
         self._notifier.touch()
 
     def _now(self) -> datetime:
-        """The time of day. A clock that is set during an evening does not end it."""
+        """The time of day. A clock that is set during an evening does not end it.
+
+        One that is set soon after the machine was switched on says when this evening is.
+        """
         with self._clock_mutex:
             now, at_s = self._wall(), self._clock()
             was, was_s = self._looked or (now, at_s)
             self._looked = now, at_s
             tonight = evening_id((was - self._ahead).isoformat())
-            known = self._evenings.get(tonight)
             jump = now - was - timedelta(seconds=at_s - was_s)
-            if abs(jump) > LARGEST_STEP and known is not None and known.names:
+            if abs(jump) > LARGEST_STEP and tonight == self._under_way:
                 self._ahead += jump
                 LOGGER.warning("club: the clock was set from %s to %s in the evening", was, now)
             elif self._ahead and evening_id((now - self._ahead).isoformat()) != tonight:

@@ -56,8 +56,6 @@ class Eye(ScriptedEye):
         self.rig = rig
 
     def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
-        if self.rig.is_empty:
-            return bad("empty")
         looks = [pixels.mean(axis=2).ravel() for pixels in (frame.pixels, self.rig.tray)]
         return super().read(frame, in_play) if np.corrcoef(looks)[0, 1] > 0.5 else bad("empty")
 
@@ -69,7 +67,6 @@ class Rig:
         self.clock = FakeClock()
         self.tray = tray
         self.spoil: Callable[[Pixels, int], Pixels | None] | None = None
-        self.is_empty = False
         self.camera = ScriptedCamera(self.clock, [], fps=FPS)
         self.camera._script = self._pictures()  # type: ignore[assignment]
         self.camera.read = self._read  # type: ignore[method-assign]
@@ -167,35 +164,25 @@ def test_dice_used_before_the_camera_was_covered_stay_used(tray: Pixels) -> None
     assert rig.live.view.status.value == "old"
 
 
-def table_beside() -> Pixels:
-    """A table top with a grain, as a camera sees it that was knocked away from the tray."""
-    grain = cv2.GaussianBlur(np.random.default_rng(3).normal(0, 90, (240, 320, 3)), (0, 0), 3.0)
-    return np.clip(120 + 3 * grain, 0, 255).astype(np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("seen", "afterwards"),
-    [
-        pytest.param(table_beside(), "old", id="the camera looked elsewhere"),
-        pytest.param(
-            small(render(default_scene([], seed=4), background(default_scene([], seed=4)))),
-            "ok",
-            id="the dice were taken out, and thrown alike",
-        ),
-    ],
-)
-def test_used_dice_are_new_again_only_once_they_were_out(
-    tray: Pixels, seen: Pixels, afterwards: str
+@pytest.mark.parametrize(("of", "repeated"), [(4, 1), (2, 1), (3, 2)])
+def test_a_camera_that_stutters_is_frozen_when_it_stops(
+    tray: Pixels, of: int, repeated: int
 ) -> None:
+    """Its driver repeats some pictures of every few."""
     rig = Rig(tray)
-    rig.pass_s(1.0)
-    rig.live.on_confirmed()
-    rig.spoil, rig.is_empty = lambda _, seed: noisy(seen, seed), True
-    rig.pass_s(3.0)
-    assert rig.live.view.status.value == "empty"
-    rig.spoil, rig.is_empty = None, False
-    rig.pass_s(3.0)
-    assert rig.live.view.status.value == afterwards
+    shown: list[Pixels] = []
+
+    def stuttering(pixels: Pixels, seed: int) -> Pixels:
+        is_new = len(shown) < 60 and len(shown) % of < of - repeated
+        shown.append(noisy(pixels, seed) if is_new or not shown else shown[-1])
+        return shown[-1]
+
+    rig.spoil = stuttering
+    rig.pass_s(5.5)
+    assert rig.faults == [None]
+    rig.pass_s(0.5 + NOTICED_WITHIN_S)
+    assert rig.faults == [None, "frozen"]
+    assert rig.live.view.roll is None
 
 
 def test_a_stream_that_repeats_still_pictures_is_not_frozen(tray: Pixels) -> None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from companion.errors import CameraUnavailable
 from companion.tray import TrayStatus, TrayView
 from tests.vision.tray_fakes import FakeClock
 from vision.pipeline import DiceReader
-from vision.reading import Frame
+from vision.reading import Frame, Pixels
 from vision.simulation.camera import TROUBLE_S, TROUBLES, SimulatedTray
 from vision.simulation.simulator import Simulator
 from vision.tracking.camera_loop import CameraLoop
@@ -166,16 +167,65 @@ def test_confirmed_dice_are_no_new_throw_after_a_trouble_of_the_camera(rig: Rig)
     assert not any(report.roll is not None for report in rig.reports[told:])
 
 
-class Passer:
-    """Somebody walks past the lamp: a soft shadow goes over the tray from left to right."""
+class Around:
+    """A camera that shows the tray in another way."""
 
-    def __init__(self, camera: SimulatedTray, clock: FakeClock) -> None:
+    def __init__(self, camera: SimulatedTray) -> None:
         self._camera = camera
-        self._clock = clock
-        self._began_s = math.inf
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._camera, name)
+
+
+class Turnable(Around):
+    """It can be turned away, to a table top with a grain."""
+
+    is_away = False
+
+    def read(self) -> Frame | None:
+        frame = self._camera.read()
+        assert frame is not None
+        noise = np.random.default_rng(frame.number).normal(0.0, 2.0, frame.pixels.shape)
+        seen = table_top(frame.pixels.shape) if self.is_away else frame.pixels
+        return replace(frame, pixels=np.clip(seen + noise, 0, 255).astype(np.uint8))
+
+
+def table_top(shape: tuple[int, ...]) -> Pixels:
+    grain = cv2.GaussianBlur(np.random.default_rng(3).normal(0.0, 90.0, shape), (0, 0), 3.0)
+    return np.clip(120 + 3 * grain, 0, 255).astype(np.uint8)
+
+
+def test_a_camera_that_looked_elsewhere_offers_no_used_dice_again() -> None:
+    rig = Rig()
+    camera = Turnable(rig.camera)
+    rig.live = CameraLoop(
+        camera,  # type: ignore[arg-type]
+        reopen=lambda: camera,  # type: ignore[arg-type, return-value]
+        reader=DiceReader(),
+        in_play=lambda: ALL_DICE,
+        on_view=rig.reports.append,
+    )
+    rig.simulator = Simulator(rig.camera, rig.live, lambda: ALL_DICE)
+    rig.pass_s(1.0)
+    rig.throw()
+    assert rig.now.roll is not None
+    rig.live.on_confirmed(rig.now.roll)
+    camera.is_away = True
+    rig.pass_s(3.0)
+    assert rig.now.status.value == "empty"
+    camera.is_away = False
+    rig.pass_s(3.0)
+    assert rig.now.status.value == "old"
+    rig.live.close()
+
+
+class Passer(Around):
+    """Somebody walks past the lamp: a soft shadow goes over the tray from left to right."""
+
+    def __init__(self, camera: SimulatedTray, clock: FakeClock) -> None:
+        super().__init__(camera)
+        self._clock = clock
+        self._began_s = math.inf
 
     def walk(self) -> None:
         self._began_s = self._clock()

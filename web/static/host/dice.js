@@ -24,15 +24,16 @@ addEventListener("hashchange", () => {
   if (asked !== null && latest()) drawDice(latest());
 });
 
-/** Draw the bar's buttons: the next step is primary, Undo beside it. */
-export function drawBar({ game, tray, table }) {
+/** Draw the bar's buttons: the next step is primary, Undo beside it.
+ * After a game it is to play again, unless another kind of game is chosen. */
+export function drawBar({ game, tray, table }, isAsBefore) {
   const isRoll = game?.phase === "roll";
   const isOver = game?.over ?? false;
   const isOpen = (game?.action ?? 0) > 0;
   const canConfirm = isRoll && table.on_screen_button && !table.typed_rolls;
   show($("start"), game === null || isOver);
-  show($("rematch"), isOver);
-  $("start").classList.toggle("primary", !isOver);
+  show($("rematch"), isOver && isAsBefore);
+  $("start").classList.toggle("primary", !(isOver && isAsBefore));
   show($("throw"), isRoll && table.can_throw && !table.typed_rolls);
   show($("confirm"), canConfirm);
   $("confirm").classList.toggle("primary", canConfirm && tray.confirmable);

@@ -81,7 +81,7 @@ function draw(state) {
   if ($("first").selectedIndex < 0) $("first").value = ""; // that player has left
   drawPicture(state);
   drawDice(state);
-  drawBar(state);
+  drawBar(state, isAsBefore(game));
   drawScores(state);
   drawSeats(state);
   drawTable(state);
@@ -96,6 +96,15 @@ function offer({ variant, practice, house }) {
   form.practice.checked = practice;
   for (const box of form.house) box.checked = house.some(({ rule }) => rule === box.value);
   if (house.length) form.house[0].closest("details").open = true;
+}
+
+/** Whether the form shows the kind of the last game, with the next player to begin. */
+function isAsBefore(game) {
+  if (game === null) return false;
+  const form = $("start-form").elements;
+  const has = (rule) => game.house.some((each) => each.rule === rule);
+  const isKind = form.variant.value === game.variant && form.practice.checked === game.practice;
+  return isKind && !$("first").value && [...form.house].every((box) => box.checked === has(box.value));
 }
 
 function gameText(game, nameOf) {
@@ -205,6 +214,7 @@ onPress($("rematch"), () =>
     onYes: () => request("/api/rematch", {}, "ask-why"),
   }),
 );
+$("start-form").addEventListener("change", () => latest() && drawBar(latest(), isAsBefore(latest().game)));
 onPress($("restart"), () => switchMachine("restart", "host.restart_ask", "host.restart"));
 onPress($("power-off"), () => switchMachine("off", "host.power_off_ask", "host.power_off"));
 onPress($("throw"), () => request("/api/throw"));
