@@ -128,6 +128,14 @@ TAP_TWICE = """async ([x, y]) => {
 """Both taps by the page's own clock: on a busy machine the second one would come too late."""
 
 
+MIDDLE = """(node) => {
+  node.scrollIntoView({ block: 'nearest' });
+  const { x, y, width, height } = node.getBoundingClientRect();
+  return [x + width / 2, y + height / 2];
+}"""
+"""Where to tap; at once, as the button may be drawn anew at any moment."""
+
+
 def scanned(page: Page, css: str) -> str:
     """What a phone reads from a code on the page."""
     png = np.frombuffer(base64.b64decode(page.evaluate(CODE, css)), np.uint8)
@@ -279,10 +287,7 @@ def start_on_a_shared_tablet(page: Page, stage: Stage) -> None:
 
 def tap_twice(page: Page, button: Locator) -> None:
     """Two taps on one spot, however the page changes after the first."""
-    button.scroll_into_view_if_needed()
-    box = button.bounding_box()
-    assert box is not None
-    page.evaluate(TAP_TWICE, [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])
+    page.evaluate(TAP_TWICE, button.evaluate(MIDDLE))
     page.wait_for_timeout(300)
 
 

@@ -24,7 +24,7 @@ from vision.detector.known_dice import (
     misfit,
     pip_colour,
 )
-from vision.detector.status import PALETTE, decide_status
+from vision.detector.status import PALETTE, decide_status, likeliest
 from vision.evidence import DieEvidence, SceneEvidence
 from vision.reading import Pixels
 
@@ -102,9 +102,11 @@ def dice_of_roll(pixels: Pixels, scene: SceneEvidence, roll: Roll) -> tuple[Cust
     pick, totals = shared_out(cost, tuple(wanted.values()))
     spent = cost[range(len(lying)), pick]
     second = [np.delete(row, k).min() for row, k in zip(totals, pick, strict=True)]
-    if min(second) - spent.sum() < _CLEARLY or (spent > _UNLIKE).sum() > 1:
-        return ()
     kinds = [colour for colour, _ in wanted]
+    unlike = [die for die, nats in zip(lying, spent, strict=True) if nats > _UNLIKE]
+    is_other = any(likeliest(die.colours) not in (None, *kinds) for die in unlike)
+    if min(second) - spent.sum() < _CLEARLY or len(unlike) > 1 or is_other:
+        return ()
     return tuple(_measured(pixels, die, kinds[k]) for die, k in zip(lying, pick, strict=True))
 
 

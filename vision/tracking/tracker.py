@@ -11,6 +11,7 @@ from companion.engine.dice import DieColour, Roll
 from companion.tray import (
     CameraFault,
     CameraState,
+    DieView,
     Note,
     NoteCode,
     Point,
@@ -21,8 +22,14 @@ from companion.tray import (
 )
 from vision.calibration.drift import Reference, compare, take_reference
 from vision.images import as_pixels
-from vision.reading import Frame, Reading
-from vision.tracking.background import Background, begins_throw, holds_roll
+from vision.reading import Frame, Pixels, Reading
+from vision.tracking.background import (
+    Background,
+    begins_throw,
+    holds_roll,
+    lies_at,
+    still_lie,
+)
 from vision.tracking.frame_buffer import FrameBuffer
 from vision.tracking.fusion import WINDOW, RestFrame, best_reading, lie_alike, rest_frame
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
@@ -114,7 +121,10 @@ class TrayTracker:
         self._at_rest: tuple[RestFrame, ...] = ()
         self._background = Background()
         self._rolled: tuple[Point, ...] = ()
+        self._first: tuple[Point, ...] = ()  # what was taken for the first dice of a throw
+        self._outlasted: tuple[Point, ...] = ()  # of that, what lay there before a whole roll did
         self._used_place: Reference | None = None
+        self._used: tuple[Pixels, tuple[DieView, ...]] | None = None
         self.camera = CameraState.OK
         self.notes: tuple[Note, ...] = ()
 
@@ -274,13 +284,17 @@ class TrayTracker:
             self._show(self._seen_frame)
 
     def _is_elsewhere(self, observed: FrameObservation) -> bool:
-        """Whether the tray seems empty because the camera looks past it: the used dice still lie
-        there."""
-        state, reading, place = self._state, observed.reading, self._used_place
-        if reading is None or reading.status is not TrayStatus.EMPTY or place is None:
+        """Whether the tray only seems empty: the camera looks past it, or is out of focus, while
+        the used dice still lie there."""
+        state, reading = self._state, observed.reading
+        if reading is None or reading.status is not TrayStatus.EMPTY:
             return False
-        has_used = bool(state.used or state.last_rolls)
-        return has_used and compare(place, as_pixels(observed.frame.pixels)).has_moved
+        if not (state.used or state.last_rolls):
+            return False
+        pixels = as_pixels(observed.frame.pixels)
+        if self._used is not None and still_lie(self._used[0], pixels, self._used[1]):
+            return True
+        return self._used_place is not None and compare(self._used_place, pixels).has_moved
 
     def _learn_background(self, frame: Frame, rest: RestFrame, shown: Shown) -> None:
         """Take a settled tray without a roll as the background of the next throw."""
@@ -289,12 +303,19 @@ class TrayTracker:
         if holds_roll(rest.scene.dice):
             if shown.status is not TrayStatus.OLD:
                 self._rolled = tuple(die.centre_xy for die in rest.scene.dice if die.in_tray)
+            self._outlasted = self._outlasted or self._first
             return
         pixels = as_pixels(frame.pixels)
         if shown.status is TrayStatus.EMPTY:
             self._rolled = ()
         elif begins_throw(self._background, pixels, rest.scene):
-            return
+            lying = [die for die in rest.scene.dice if die.in_tray]
+            if not self._outlasted or not all(lies_at(self._outlasted, die) for die in lying):
+                self._first = tuple(die.centre_xy for die in lying)
+                self._outlasted = ()
+                return
+            self._rolled = ()  # it lay there before the last roll, and still does: it is no die
+        self._first = self._outlasted = ()
         self._background = Background(pixels, rest.clutter, self._rolled, rest.likenesses)
         self._at_rest = (rest_frame(pixels, rest.scene, rest.at_s, self._background),)
 
@@ -343,6 +364,8 @@ class TrayTracker:
         self._state = confirm(self._state, roll)
         place = self._background.pixels  # without dice, which may be most of what there is to see
         self._used_place = None if place is None else take_reference(place)
+        seen, used = self._seen_frame, self._state.used
+        self._used = (as_pixels(seen.pixels), used) if used and seen is not None else None
         self._rolled = ()
 
     def on_corrected(self, roll: Roll) -> None:
@@ -365,7 +388,7 @@ class TrayTracker:
 
         To be called on the thread that calls `observe`, guarded.
         """
-        self._at_rest = ()
+        self._at_rest, self._background = (), Background()
         self._state = remembered(self._state, Shown(TrayStatus.READING))
 
     def on_lamp_changed(self) -> None:

@@ -128,6 +128,19 @@ def test_a_typing_error_teaches_nothing() -> None:
     assert dice_of_roll(pixels_of(frame), scene, Roll.of(roll.white, values)) == ()
 
 
+def test_a_die_that_left_the_game_is_not_learnt_as_another() -> None:
+    """Red is closed, but people took the blue die out, and typed the red one's value for it."""
+    frame, roll = thrown(1, BLUE)
+    without = [each for each in ALL_DICE if each is not DieColour.RED]
+    scene = EYE.read(frame, without).evidence
+    assert scene is not None
+    taken = max(scene.dice, key=lambda die: die.colours[PALETTE.index(DieColour.BLUE)])
+    lying = replace(scene, dice=tuple(die for die in scene.dice if die is not taken))
+    values = dict(roll.coloured)
+    values[DieColour.BLUE] = values.pop(DieColour.RED)
+    assert dice_of_roll(pixels_of(frame), lying, Roll.of(roll.white, values)) == ()
+
+
 def test_dice_that_left_the_game_stay_known() -> None:
     known = LearntDice()
     for seed in range(FEWEST):

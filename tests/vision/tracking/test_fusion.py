@@ -303,6 +303,30 @@ def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
     assert tracker.view().status.value == status
 
 
+def test_what_outlasts_a_roll_is_no_die_of_the_next_one() -> None:
+    """A mat with pictures of dice that came unnoticed, while the floor round it stayed the same."""
+    mat, roll = SIX[:2], [replace(each, centre_xy=(each.centre_xy[0], 190.0)) for each in SIX]
+    steps = [(), mat, [*mat, *roll], mat, [*mat, *roll]]
+    reader = ListedReader({10 * n: scene(lying) for n, lying in enumerate(steps)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    said = []
+    for number in range(10 * len(steps)):
+        tracker.step(Frame(with_squares(steps[number // 10]), number / 10.0, number))
+        said.append(tracker.view().status.value)
+    assert said[9::10] == ["empty", "missing", "extra", "empty", "ok"]
+
+
+def test_dice_that_seemed_to_lie_beside_the_tray_are_seen_once_it_is_measured_right() -> None:
+    beside = [replace(each, in_tray=False) for each in SIX]
+    reader = ListedReader({0: scene(beside), 10: scene(SIX)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    for number in range(20):
+        if number == 10:
+            tracker.read_anew()  # the set-up has put the corners right
+        tracker.step(Frame(with_squares(SIX), number / 10.0, number))
+    assert tracker.view().status is TrayStatus.OK
+
+
 def test_moved_prints_are_no_dice() -> None:
     """Of a mat that was moved the floor is plain, and its pictures of dice lie elsewhere now."""
     here, there, dice = SIX[:2], SIX[2:4], SIX[4:]

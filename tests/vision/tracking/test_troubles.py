@@ -178,15 +178,18 @@ class Around:
 
 
 class Turnable(Around):
-    """It can be turned away, to a table top with a grain."""
+    """It can be turned away, to a table top with a grain, and go out of focus."""
 
     is_away = False
+    blur_px = 0.0
 
     def read(self) -> Frame | None:
         frame = self._camera.read()
         assert frame is not None
         noise = np.random.default_rng(frame.number).normal(0.0, 2.0, frame.pixels.shape)
         seen = table_top(frame.pixels.shape) if self.is_away else frame.pixels
+        if self.blur_px:
+            seen = cv2.GaussianBlur(seen, (0, 0), self.blur_px)
         return replace(frame, pixels=np.clip(seen + noise, 0, 255).astype(np.uint8))
 
 
@@ -195,7 +198,8 @@ def table_top(shape: tuple[int, ...]) -> Pixels:
     return np.clip(120 + 3 * grain, 0, 255).astype(np.uint8)
 
 
-def test_a_camera_that_looked_elsewhere_offers_no_used_dice_again() -> None:
+@pytest.mark.parametrize("trouble", ["away", "blurred", "dice out"])
+def test_used_dice_are_new_again_only_once_they_were_out(trouble: str) -> None:
     rig = Rig()
     camera = Turnable(rig.camera)
     rig.live = CameraLoop(
@@ -210,12 +214,16 @@ def test_a_camera_that_looked_elsewhere_offers_no_used_dice_again() -> None:
     rig.throw()
     assert rig.now.roll is not None
     rig.live.on_confirmed(rig.now.roll)
-    camera.is_away = True
+    thrown = rig.camera._throw
+    if trouble == "dice out":
+        rig.camera._throw = None
+    camera.is_away, camera.blur_px = trouble == "away", 14.0 if trouble == "blurred" else 0.0
     rig.pass_s(3.0)
     assert rig.now.status.value == "empty"
-    camera.is_away = False
+    rig.camera._throw = thrown
+    camera.is_away, camera.blur_px = False, 0.0
     rig.pass_s(3.0)
-    assert rig.now.status.value == "old"
+    assert rig.now.status.value == ("ok" if trouble == "dice out" else "old")
     rig.live.close()
 
 
