@@ -35,10 +35,10 @@ from companion.engine.state import (
     PASS,
     End,
     GameState,
-    HouseRule,
     Phase,
     Step,
     for_one,
+    opening,
     white_legal,
     without,
 )
@@ -142,7 +142,6 @@ def _why_not(state: GameState, player: int, choice: object) -> Refusal:
     """The most fundamental reason a box that is not legal is refused for."""
     assert state.roll is not None
     marked = state.marked if player == state.active else PASS
-    late_bonus = HouseRule.BONUS_NEXT_TURN in state.setup.house
     refusal = refuse_box(
         choice,
         Position(
@@ -151,7 +150,7 @@ def _why_not(state: GameState, player: int, choice: object) -> Refusal:
             roll=state.roll,
             dice=state.dice,
             crosses=state.crosses[player],
-            opening=state.crosses[player] & ~marked if late_bonus else state.crosses[player],
+            opening=opening(state.setup, state.crosses[player], marked),
             marked=marked,
             closed={closing.row: closing.action for closing in state.closed},
         ),

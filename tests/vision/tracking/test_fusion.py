@@ -316,7 +316,7 @@ def test_what_outlasts_a_roll_is_no_die_of_the_next_one() -> None:
     assert said[9::10] == ["empty", "missing", "extra", "empty", "ok"]
 
 
-def test_dice_that_seemed_to_lie_beside_the_tray_are_seen_once_it_is_measured_right() -> None:
+def test_dice_that_seemed_beside_a_wrongly_measured_tray_are_seen_later() -> None:
     beside = [replace(each, in_tray=False) for each in SIX]
     reader = ListedReader({0: scene(beside), 10: scene(SIX)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)

@@ -22,7 +22,7 @@ export function troubleOf(state) {
 }
 
 export function drawNews(state, nameOf) {
-  const { game, tray, table } = state;
+  const { game } = state;
   if (game === null) return drawLobby(state);
   if (game.over) return drawOver(state, nameOf);
   const said = state.announcement;
