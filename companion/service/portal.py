@@ -102,19 +102,19 @@ class _Server(ThreadingHTTPServer):
 
     def verify_request(self, request: object, client_address: tuple[str, int]) -> bool:
         with self._mutex:
-            return self._open[client_address[0]] < _AT_ONCE
+            if self._open[client_address[0]] >= _AT_ONCE:
+                return False
+            self._open[client_address[0]] += 1
+            return True
 
     def process_request_thread(
         self, request: socket.socket | tuple[bytes, socket.socket], client_address: tuple[str, int]
     ) -> None:
-        phone = client_address[0]
-        with self._mutex:
-            self._open[phone] += 1
         try:
             super().process_request_thread(request, client_address)
         finally:
             with self._mutex:
-                self._open[phone] -= 1
+                self._open[client_address[0]] -= 1
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A phone that hangs up is no error."""
