@@ -43,10 +43,12 @@ CONNECTIONS = 400
 """Most open connections; then a new one replaces one without a request."""
 
 MANY = 100
-"""Connections of one address above which a new one replaces one of that address instead."""
+"""Connections of one address above which a new one replaces one of that address instead (chosen; a
+browser opens six)."""
 
 AT_ONCE = 2
-"""Reads, and steps, of one address that are answered at once; its others wait, and nobody else."""
+"""Reads, and steps, of one address that are answered at once: one thread for reads is left to
+others (`READ_THREADS`). Its further requests wait, and nobody else's."""
 
 BACKLOG = 256
 

@@ -1,8 +1,13 @@
-"""A clock that nobody sets."""
+"""A clock that nobody sets, and when another one was set."""
 
 from __future__ import annotations
 
 import time
+from datetime import timedelta
+
+LARGEST_STEP = timedelta(minutes=10)
+"""A larger difference between the time of day and `elapsed_s` means that the clock was set
+(chosen): one that is corrected all the time runs off by seconds."""
 
 
 def elapsed_s() -> float:

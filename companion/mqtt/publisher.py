@@ -23,7 +23,7 @@ from companion.mqtt import discovery
 from companion.mqtt.board import board_of
 from companion.mqtt.broker import Message, Received
 from companion.mqtt.client import Link
-from companion.mqtt.clock import elapsed_s
+from companion.mqtt.clock import LARGEST_STEP, elapsed_s
 from companion.mqtt.happenings import happenings
 from companion.mqtt.payloads import (
     DIAGNOSTICS_EVERY_S,
@@ -55,9 +55,6 @@ COMPLAIN_EVERY_S = 60.0
 
 AGAIN = 20
 """Newest results that are published again at each connection: the broker may have lost them."""
-
-LARGEST_STEP = timedelta(minutes=10)
-"""Difference between a stored end and the clock of now from which the clock was set since."""
 
 _ASKING = (TrayStatus.UNCERTAIN, TrayStatus.COCKED, TrayStatus.MISSING, TrayStatus.EXTRA)
 """Statuses of the tray in which a throw needs more than a press of the button."""

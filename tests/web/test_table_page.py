@@ -282,34 +282,35 @@ class TestTheTableView:
         page.locator(".sums li").nth(3).wait_for()
         assert page.locator(".sums li:not(.is-idle)").count() == 4
 
-    def test_in_action_2_a_die_without_a_box_is_not_highlighted(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        seat(stage, "Ada")
-        stage.session.start("base", 0)
-        stage.roll(5, 6)
-        stage.answer(0, "R11")
-        stage.answer(0, None)
-        stage.roll(1, 6, red=2)
-        stage.answer(0, None)
-        page = ready(open_page("/table", size_wh=TV))
-        page.locator(".sums li").nth(3).wait_for()
-        assert page.locator(".sums .is-red.is-idle").count() == 1
-        assert page.locator(".sums li:not(.is-idle)").count() == 3
-
+    @pytest.mark.parametrize(
+        ("dice", "box", "red", "idle"),
+        [
+            pytest.param((5, 6), "R11", "3", 1, id="no sum fits"),
+            pytest.param((2, 5), "R7", "8", 0, id="one fits"),
+        ],
+    )
     def test_a_sum_that_fits_no_more_does_not_stand_out(
-        self, stage: Stage, open_page: OpenPage
+        self,
+        stage: Stage,
+        open_page: OpenPage,
+        dice: tuple[int, int],
+        box: str,
+        red: str,
+        idle: int,
     ) -> None:
         seat(stage, "Ada")
         stage.session.start("base", 0)
-        stage.roll(2, 5)
-        stage.answer(0, "R7")
+        stage.roll(*dice)
+        stage.answer(0, box)
         stage.answer(0, None)
         stage.roll(1, 6, red=2)
         stage.answer(0, None)
         page = ready(open_page("/table", size_wh=TV))
-        page.locator(".sums .is-red", has_text="8").wait_for()
-        assert "3" not in page.locator(".sums .is-red").inner_text()  # left of the crossed seven
+        page.locator(".sums .is-red", has_text=red).wait_for()
+        assert page.locator(".sums .is-red.is-idle").count() == idle
+        assert page.locator(".sums li:not(.is-idle)").count() == 4 - idle
+        if not idle:  # three is left of the crossed seven
+            assert "3" not in page.locator(".sums .is-red").inner_text()
 
     def test_an_undone_step_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
         stage.seat("Ada", "Ben")

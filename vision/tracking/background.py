@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.tray import DieView, Point
+from companion.tray import Point
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.reading import Pixels
 
@@ -44,11 +44,6 @@ _SHADED = (0.4, 2.5)
 """Range of brightness ratios that a shadow causes as it comes and goes (chosen)."""
 _ELSEWHERE = 2.0
 """Area, in faces of a die, that may change besides; a larger thing may be a hand
-(docs/evaluation.md, live table)."""
-_FACE, _RING = 0.5, (1.1, 1.7)
-"""Radius of a disc on a die's face, and of a ring of floor around it, in edges."""
-_STANDS_OUT = 0.25
-"""Share of a die's contrast to the floor that is left if it lies there out of focus
 (docs/evaluation.md, live table)."""
 _STEP = 4
 """Pixels between the points on which whole pictures are compared."""
@@ -151,30 +146,6 @@ def _disc(die: DieEvidence, edges: float) -> tuple[tuple[int, int], int]:
     """Centre and radius of a disc around a die, in points of the compared pictures."""
     x, y = (round(each / _STEP) for each in die.centre_xy)
     return (x, y), round(edges * die.edge_px / _STEP)
-
-
-def still_lie(before: Pixels, pixels: Pixels, dice: Sequence[DieView]) -> bool:
-    """Whether dice stand out from the floor around them as they did before, sharp or not."""
-    if before.shape != pixels.shape or not dice:
-        return False
-    shares = []
-    for die in dice:
-        was, now = _contrast(before, die), _contrast(pixels, die)
-        shares.append(float(was @ now / (was @ was + _NOISE**2)))
-    return float(np.median(shares)) > _STANDS_OUT
-
-
-def _contrast(pixels: Pixels, die: DieView) -> NDArray[np.float64]:
-    """Blue, green and red (3,) of a die's face less those of the floor around it."""
-    (x, y), reach = die.centre_xy, _RING[1] * die.edge_px
-    top, left = max(0, int(y - reach)), max(0, int(x - reach))
-    part = pixels[top : int(y + reach) + 1, left : int(x + reach) + 1].astype(np.float64)
-    rows, columns = np.ogrid[: part.shape[0], : part.shape[1]]
-    away = np.hypot(columns + left - x, rows + top - y) / die.edge_px
-    face, floor = part[away < _FACE], part[(away > _RING[0]) & (away < _RING[1])]
-    if not len(face) or not len(floor):
-        return np.zeros(3)
-    return np.asarray(face.mean(axis=0) - np.median(floor, axis=0))
 
 
 def holds_roll(dice: Sequence[DieEvidence]) -> bool:

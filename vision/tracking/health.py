@@ -35,8 +35,9 @@ are one repeated picture. Drawn and recorded pictures have no noise."""
 
 REPEATS, MOST_REPEATED_S = 3.0, 10.0
 """A camera whose stream repeats still pictures, as video codecs do, is frozen once a picture lasts
-this many times as long as the longest one that was followed by another without motion; and the
-longest time that one is taken to last."""
+this many times as long as the longest one that was followed by another without motion (chosen); and
+the longest time that one is taken to last: x264 sends a whole picture every 250, 10 s at 25 a
+second."""
 
 SLOW_S = 0.34
 """Longest time between frames; slower ones cannot tell rolling dice from dice at rest."""

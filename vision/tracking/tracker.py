@@ -11,25 +11,16 @@ from companion.engine.dice import DieColour, Roll
 from companion.tray import (
     CameraFault,
     CameraState,
-    DieView,
     Note,
     NoteCode,
-    Point,
     Problem,
     ProblemCode,
     TrayStatus,
     TrayView,
 )
-from vision.calibration.drift import Reference, compare, take_reference
 from vision.images import as_pixels
-from vision.reading import Frame, Pixels, Reading
-from vision.tracking.background import (
-    Background,
-    begins_throw,
-    holds_roll,
-    lies_at,
-    still_lie,
-)
+from vision.reading import Frame, Reading
+from vision.tracking.background_model import BackgroundModel
 from vision.tracking.frame_buffer import FrameBuffer
 from vision.tracking.fusion import WINDOW, RestFrame, best_reading, lie_alike, rest_frame
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
@@ -46,6 +37,7 @@ from vision.tracking.settle import (
     settle,
 )
 from vision.tracking.stillness import Stillness
+from vision.tracking.used_dice import UsedDice
 
 _ALL_SEEN = (TrayStatus.OK, TrayStatus.UNCERTAIN, TrayStatus.COCKED)
 """States in which all dice in play are seen, whether they are read or not."""
@@ -119,12 +111,8 @@ class TrayTracker:
         self._seen_frame: Frame | None = None
         self._is_reading = False
         self._at_rest: tuple[RestFrame, ...] = ()
-        self._background = Background()
-        self._rolled: tuple[Point, ...] = ()
-        self._first: tuple[Point, ...] = ()  # what was taken for the first dice of a throw
-        self._outlasted: tuple[Point, ...] = ()  # of that, what lay there before a whole roll did
-        self._used_place: Reference | None = None
-        self._used: tuple[Pixels, tuple[DieView, ...]] | None = None
+        self._model = BackgroundModel()
+        self._used = UsedDice()
         self.camera = CameraState.OK
         self.notes: tuple[Note, ...] = ()
 
@@ -192,7 +180,7 @@ class TrayTracker:
             self._at_rest = ()  # a damaged frame is read alone, and so never announced
             return replace(observed, reading=reading)
         pixels, at_s = as_pixels(frame.pixels), frame.captured_at_s
-        rest = rest_frame(pixels, reading.evidence, at_s, self._background)
+        rest = rest_frame(pixels, reading.evidence, at_s, self._model.background)
         if observed.is_relit and self._at_rest and not lie_alike(self._at_rest[-1], rest):
             self._at_rest = ()  # a die was moved while the lamp changed
         # Other dice may have come beside those that lie still.
@@ -284,40 +272,18 @@ class TrayTracker:
             self._show(self._seen_frame)
 
     def _is_elsewhere(self, observed: FrameObservation) -> bool:
-        """Whether the tray only seems empty: the camera looks past it, or is out of focus, while
-        the used dice still lie there."""
+        """Whether the tray only seems empty, while the used dice still lie there."""
         state, reading = self._state, observed.reading
         if reading is None or reading.status is not TrayStatus.EMPTY:
             return False
-        if not (state.used or state.last_rolls):
-            return False
-        pixels = as_pixels(observed.frame.pixels)
-        if self._used is not None and still_lie(self._used[0], pixels, self._used[1]):
-            return True
-        return self._used_place is not None and compare(self._used_place, pixels).has_moved
+        has_used = bool(state.used or state.last_rolls)
+        return has_used and self._used.may_lie_there(as_pixels(observed.frame.pixels))
 
     def _learn_background(self, frame: Frame, rest: RestFrame, shown: Shown) -> None:
         """Take a settled tray without a roll as the background of the next throw."""
-        if shown.status.is_undecided:
-            return
-        if holds_roll(rest.scene.dice):
-            if shown.status is not TrayStatus.OLD:
-                self._rolled = tuple(die.centre_xy for die in rest.scene.dice if die.in_tray)
-            self._outlasted = self._outlasted or self._first
-            return
         pixels = as_pixels(frame.pixels)
-        if shown.status is TrayStatus.EMPTY:
-            self._rolled = ()
-        elif begins_throw(self._background, pixels, rest.scene):
-            lying = [die for die in rest.scene.dice if die.in_tray]
-            if not self._outlasted or not all(lies_at(self._outlasted, die) for die in lying):
-                self._first = tuple(die.centre_xy for die in lying)
-                self._outlasted = ()
-                return
-            self._rolled = ()  # it lay there before the last roll, and still does: it is no die
-        self._first = self._outlasted = ()
-        self._background = Background(pixels, rest.clutter, self._rolled, rest.likenesses)
-        self._at_rest = (rest_frame(pixels, rest.scene, rest.at_s, self._background),)
+        if not shown.status.is_undecided and self._model.learn(pixels, rest, shown.status):
+            self._at_rest = (rest_frame(pixels, rest.scene, rest.at_s, self._model.background),)
 
     def expect_throw(self) -> None:
         """Withdraw the offered roll, because dice are about to be thrown."""
@@ -362,11 +328,9 @@ class TrayTracker:
     def on_confirmed(self, roll: Roll | None = None) -> None:
         """Note that a roll was confirmed or typed: its dice are not offered again."""
         self._state = confirm(self._state, roll)
-        place = self._background.pixels  # without dice, which may be most of what there is to see
-        self._used_place = None if place is None else take_reference(place)
-        seen, used = self._seen_frame, self._state.used
-        self._used = (as_pixels(seen.pixels), used) if used and seen is not None else None
-        self._rolled = ()
+        lying = None if self._seen_frame is None else as_pixels(self._seen_frame.pixels)
+        self._used = UsedDice(self._state.used, lying, self._model.background.pixels)
+        self._model.on_confirmed()
 
     def on_corrected(self, roll: Roll) -> None:
         """Note that the dice confirmed last show another roll: neither is offered again."""
@@ -388,7 +352,8 @@ class TrayTracker:
 
         To be called on the thread that calls `observe`, guarded.
         """
-        self._at_rest, self._background = (), Background()
+        self._at_rest = ()
+        self._model.forget()
         self._state = remembered(self._state, Shown(TrayStatus.READING))
 
     def on_lamp_changed(self) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from threading import Lock
 
 from companion.errors import StoreError
 from companion.eventlog.names import clean_name, name_key
@@ -21,6 +20,7 @@ from companion.mqtt import payloads, topics
 from companion.mqtt.client import Message, Received
 from companion.mqtt.club import evening as changes
 from companion.mqtt.club.evening import Evening
+from companion.mqtt.club.evening_clock import EveningClock
 from companion.mqtt.club.results import Result, end_of, evening_id, evening_of, played
 from companion.mqtt.club.standings import standings
 from companion.mqtt.club.store import ClubStore
@@ -58,8 +58,6 @@ MOST_CHANGES = 100_000
 LARGEST_EVENING_BYTES = 512 * 1024
 """500 players in 30 rounds have 350 kB."""
 
-LARGEST_STEP = timedelta(minutes=10)
-"""A larger difference between wall clock and monotonic seconds means that the clock was set."""
 MOST_COMPLAINTS = 200
 """Topics whose wrong payloads are logged, one line each until a right one comes."""
 
@@ -82,11 +80,7 @@ class Club:
             now: The time with its zone.
             clock: Monotonic seconds, those of a suspended machine included.
         """
-        self._store, self._wall, self._clock = store, now, clock
-        self._looked: tuple[datetime, float] | None = None  # both clocks when they were last read
-        self._ahead = timedelta()  # by how much the wall clock was set forward in this evening
-        self._under_way = ""  # id of the last evening that was changed here
-        self._clock_mutex = Lock()
+        self._store, self._now, self._clock = store, EveningClock(now, clock), clock
         self._notifier = Notifier()
         self._evening_topic = topics.evening(level)
         self._level = level
@@ -225,7 +219,7 @@ class Club:
         with self._notifier.transaction():
             evening = change(self._tonight())
             self._adopt(evening)
-            self._under_way = evening.id
+            self._now.under_way = evening.id
         self._tell(evening)
 
     def _adopt(self, evening: Evening) -> None:
@@ -380,24 +374,6 @@ class Club:
         else:
             self._tables[table.id] = table
         self._notifier.touch()
-
-    def _now(self) -> datetime:
-        """The time of day. A clock that is set during an evening does not end it.
-
-        One that is set soon after the machine was switched on says when this evening is.
-        """
-        with self._clock_mutex:
-            now, at_s = self._wall(), self._clock()
-            was, was_s = self._looked or (now, at_s)
-            self._looked = now, at_s
-            tonight = evening_id((was - self._ahead).isoformat())
-            jump = now - was - timedelta(seconds=at_s - was_s)
-            if abs(jump) > LARGEST_STEP and tonight == self._under_way:
-                self._ahead += jump
-                LOGGER.warning("club: the clock was set from %s to %s in the evening", was, now)
-            elif self._ahead and evening_id((now - self._ahead).isoformat()) != tonight:
-                self._ahead = timedelta()
-            return now - self._ahead
 
     def _now_text(self) -> str:
         return self._now().astimezone(UTC).isoformat(timespec="milliseconds")

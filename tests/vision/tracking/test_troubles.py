@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import cv2
@@ -27,14 +27,15 @@ FPS = 10.0
 class Rig:
     """A live tray over the simulated one, in time turned by hand."""
 
-    def __init__(self) -> None:
+    def __init__(self, seen_by: Callable[[SimulatedTray], object] = lambda camera: camera) -> None:
         self.clock = FakeClock()
         self.camera = SimulatedTray(
             seed=11, size_wh=(480, 360), fps=FPS, clock=self.clock, sleep=self.clock.sleep
         )
+        self.seen_by = seen_by(self.camera)
         self.reports: list[TrayView] = []
         self.live = CameraLoop(
-            self.camera,
+            self.seen_by,  # type: ignore[arg-type]
             reopen=self.camera.plugged_in,
             reader=DiceReader(),
             in_play=lambda: ALL_DICE,
@@ -200,16 +201,9 @@ def table_top(shape: tuple[int, ...]) -> Pixels:
 
 @pytest.mark.parametrize("trouble", ["away", "blurred", "dice out"])
 def test_used_dice_are_new_again_only_once_they_were_out(trouble: str) -> None:
-    rig = Rig()
-    camera = Turnable(rig.camera)
-    rig.live = CameraLoop(
-        camera,  # type: ignore[arg-type]
-        reopen=lambda: camera,  # type: ignore[arg-type, return-value]
-        reader=DiceReader(),
-        in_play=lambda: ALL_DICE,
-        on_view=rig.reports.append,
-    )
-    rig.simulator = Simulator(rig.camera, rig.live, lambda: ALL_DICE)
+    rig = Rig(Turnable)
+    camera = rig.seen_by
+    assert isinstance(camera, Turnable)
     rig.pass_s(1.0)
     rig.throw()
     assert rig.now.roll is not None
@@ -230,42 +224,28 @@ def test_used_dice_are_new_again_only_once_they_were_out(trouble: str) -> None:
 class Passer(Around):
     """Somebody walks past the lamp: a soft shadow goes over the tray from left to right."""
 
-    def __init__(self, camera: SimulatedTray, clock: FakeClock) -> None:
-        super().__init__(camera)
-        self._clock = clock
-        self._began_s = math.inf
-
-    def walk(self) -> None:
-        self._began_s = self._clock()
+    began_s = math.inf
 
     def read(self) -> Frame | None:
         frame = self._camera.read()
         assert frame is not None
         width = frame.pixels.shape[1]
-        middle = (self._clock() - self._began_s - 0.5) * width / 1.5
+        middle = (frame.captured_at_s - self.began_s - 0.5) * width / 1.5
         across = np.exp(-(((np.arange(width) - middle) / (0.2 * width)) ** 2))
         pixels = frame.pixels * (1.0 - 0.55 * across)[None, :, None]
         return replace(frame, pixels=pixels.astype(np.uint8))
 
 
 def test_a_passing_shadow_neither_changes_nor_makes_a_roll() -> None:
-    rig = Rig()
-    passer = Passer(rig.camera, rig.clock)
-    rig.live.close()
-    rig.live = CameraLoop(
-        passer,  # type: ignore[arg-type]
-        reopen=rig.camera.plugged_in,
-        reader=DiceReader(),
-        in_play=lambda: ALL_DICE,
-        on_view=rig.reports.append,
-    )
-    rig.simulator = Simulator(rig.camera, rig.live, lambda: ALL_DICE)
+    rig = Rig(Passer)
+    passer = rig.seen_by
+    assert isinstance(passer, Passer)
     rig.pass_s(0.5)
     rig.throw()
     roll = rig.now.roll
     assert roll is not None
     told = len(rig.reports)
-    passer.walk()
+    passer.began_s = rig.clock()
     rig.pass_s(3.5)
     during = rig.reports[told:]
     assert TrayStatus.MOVING in {report.status for report in during}, "else this could not fail"
@@ -273,7 +253,7 @@ def test_a_passing_shadow_neither_changes_nor_makes_a_roll() -> None:
     assert rig.now.roll == roll
     rig.live.on_confirmed()
     told = len(rig.reports)
-    passer.walk()
+    passer.began_s = rig.clock()
     rig.pass_s(3.5)
     assert not any(report.roll is not None for report in rig.reports[told:])
     assert rig.now.status is TrayStatus.OLD

@@ -1,0 +1,55 @@
+"""The background model: when a still tray becomes the background of the next throw."""
+
+from __future__ import annotations
+
+from companion.tray import Point, TrayStatus
+from vision.reading import Pixels
+from vision.tracking.background import Background, begins_throw, holds_roll, lies_at
+from vision.tracking.fusion import RestFrame
+
+
+class BackgroundModel:
+    """Learns the background from settled trays.
+
+    Attributes:
+        background: The newest one.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing seen."""
+        self.background = Background()
+        self._rolled: tuple[Point, ...] = ()  # dice of a roll that nobody confirmed
+        self._first: tuple[Point, ...] = ()  # detections taken for the first dice of a throw
+        self._outlasted: tuple[Point, ...] = ()  # those of them that lay there before a whole roll
+
+    def learn(self, pixels: Pixels, rest: RestFrame, status: TrayStatus) -> bool:
+        """Take a settled tray into account; returns whether it is the background now.
+
+        Args:
+            status: The status that is shown.
+        """
+        inside = [die for die in rest.scene.dice if die.in_tray]
+        places = tuple(die.centre_xy for die in inside)
+        if holds_roll(rest.scene.dice):
+            if status is not TrayStatus.OLD:
+                self._rolled = places
+            self._outlasted = self._outlasted or self._first
+            return False
+        if status is TrayStatus.EMPTY:
+            self._rolled = ()
+        elif begins_throw(self.background, pixels, rest.scene):
+            if not self._outlasted or not all(lies_at(self._outlasted, die) for die in inside):
+                self._first, self._outlasted = places, ()
+                return False
+            self._rolled = ()  # it lay there before the last roll, and still does: it is no die
+        self._first = self._outlasted = ()
+        self.background = Background(pixels, rest.clutter, self._rolled, rest.likenesses)
+        return True
+
+    def on_confirmed(self) -> None:
+        """Note that the roll in the tray was confirmed."""
+        self._rolled = ()
+
+    def forget(self) -> None:
+        """Forget the background, because the tray is measured otherwise."""
+        self.background = Background()
