@@ -114,7 +114,7 @@ def open_tray(
         reopen: Callable[[], Camera] = camera.plugged_in
     else:
         reopen = Reopener(open_named, camera.source if camera is not None else source)
-    is_recorded = camera is not None and camera.kind in ("folder", "video")
+    is_recorded = camera is not None and camera.kind.is_recorded
     live = CameraLoop(
         camera,
         reopen=reopen,

@@ -17,7 +17,6 @@ from companion.commands.calibrate_steps import (
     hold_exposure,
     learn_dice,
     parse_colours,
-    still_frame,
     try_rolls,
 )
 from companion.commands.params import A_DIRECTORY, A_FILE
@@ -99,6 +98,7 @@ def calibrate(
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
     from vision.calibration.calibration import load_calibration, place_of
+    from vision.cameras.exposure import exposed_frame
     from vision.pipeline import DiceReader
     from vision.sources import open_camera
 
@@ -128,13 +128,13 @@ def calibrate(
         click.echo(f"camera: {opened.description}", err=True)
         if opened.kind == "simulated" and asked.source != "simulated":
             raise CameraUnavailable("calibrate: expected a camera, found none that works")
-        frame = still_frame(opened)
+        frame = exposed_frame(opened)
         bench = Workbench(
             opened, DiceReader(), _begin(path, frame, before, is_part=bool(only)), path, yes
         )
         if {"light", "corners"} & set(steps):
             bench.wait_for("Take everything out of the tray")
-            frame = still_frame(opened)
+            frame = exposed_frame(opened)
         if "light" in steps:
             check_light(bench, frame)
         if "corners" in steps:

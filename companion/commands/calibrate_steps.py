@@ -20,17 +20,11 @@ if TYPE_CHECKING:
     from vision.pipeline import DiceReader
     from vision.reading import Frame, Point, Reading
 
-_WARM_UP_S = 2.0
-"""Seconds a device may take to find its exposure."""
-
 _HELD_WITHIN_S = 8.0
 """Seconds within which a device holds its exposure, if it can."""
 
-_LIVE = ("v4l2", "pi")
-"""Cameras that take new pictures all the time."""
-
-_PATIENCE_S = {"v4l2": 6.0, "pi": 6.0, "simulated": 6.0, "video": 6.0, "folder": 0.2}
-"""Seconds to wait for a reading, by kind of camera; a still picture does not change."""
+_PATIENCE_S, _STILL_PATIENCE_S = 6.0, 0.2
+"""Seconds to wait for a reading; a still picture does not change."""
 
 
 @dataclass(slots=True)
@@ -68,20 +62,6 @@ class Workbench:
         self.calibration = replace(self.calibration, **measured)
         save_calibration(self.out, self.calibration)
         self.is_saved = True
-
-
-def still_frame(camera: Camera) -> Frame:
-    """Take a picture; a device gets time to find its exposure first."""
-    began_s: float | None = None
-    for _ in range(500):
-        frame = camera.read()
-        if frame is None:
-            continue
-        began_s = frame.captured_at_s if began_s is None else began_s
-        if camera.kind not in _LIVE or frame.captured_at_s - began_s >= _WARM_UP_S:
-            return frame
-    text = "calibrate: expected a picture, the camera sends none"
-    raise CalibrationError(text, reason="no_picture")
 
 
 def check_light(bench: Workbench, frame: Frame) -> None:
@@ -125,7 +105,7 @@ def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None
 def hold_exposure(bench: Workbench) -> None:
     """Save the camera's current exposure, gain and white balance."""
     began_s: float | None = None
-    while bench.camera.kind in _LIVE and bench.camera.controls is None:
+    while bench.camera.kind.is_device and bench.camera.controls is None:
         frame = bench.camera.read()
         if frame is None:
             continue
@@ -204,7 +184,7 @@ def try_rolls(bench: Workbench, rolls: int) -> None:
             bench.wait_for(
                 f"Roll {number} of {rolls}: throw all six dice and wait until they lie still"
             )
-        patience_s = _PATIENCE_S[bench.camera.kind]
+        patience_s = _patience_s(bench.camera)
         with waiting(f"Roll {number} of {rolls}: reading the dice"):
             frame, reading = read_roll(
                 bench.camera, bench.eye, bench.calibration, patience_s=patience_s
@@ -255,12 +235,19 @@ def _throw_simulated(bench: Workbench) -> bool:
     return True
 
 
+def _patience_s(camera: Camera) -> float:
+    """Seconds to wait for a reading."""
+    from vision.cameras.camera import PictureSequence
+
+    return _STILL_PATIENCE_S if isinstance(camera, PictureSequence) else _PATIENCE_S
+
+
 def _settled(bench: Workbench) -> Frame:
     """Take a picture of dice at rest; a simulated tray throws them first."""
     from vision.setup.measure import read_roll
 
     _throw_simulated(bench)
-    patience_s = _PATIENCE_S[bench.camera.kind]
+    patience_s = _patience_s(bench.camera)
     with waiting("Reading the dice"):
         return read_roll(bench.camera, bench.eye, bench.calibration, patience_s=patience_s)[0]
 

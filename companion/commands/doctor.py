@@ -85,9 +85,6 @@ PICTURE_CURES = {
 }
 """Problems of a picture and their cures."""
 
-_WARM_UP_S = 2.0
-"""Seconds a camera may take to find its exposure."""
-
 
 @click.command()
 @click.option("--camera", help="Check this camera; as in play.")
@@ -337,6 +334,7 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
     from vision.calibration.light import measure_light
     from vision.calibration.reader import what_changed, what_to_tell
     from vision.cameras.devices import closed_paths
+    from vision.cameras.exposure import exposed_frame
     from vision.sources import open_camera
 
     asked = config.camera
@@ -356,20 +354,11 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
     try:
         if camera.kind == "simulated":
             return camera.kind, camera.description + denied, []
-        faults: list[str] = []
-        began_s: float | None = None
-        for _ in range(200):
-            frame = camera.read()
-            if frame is None:
-                continue
-            began_s = frame.captured_at_s if began_s is None else began_s
-            is_live = camera.kind in ("v4l2", "pi")
-            if not is_live or frame.captured_at_s - began_s >= _WARM_UP_S:
-                faults = [fault.value for fault in measure_light(frame.pixels).faults]
-                if measured is not None:
-                    told = what_to_tell(measured, what_changed(measured, frame))
-                    faults += [change.value for change in told]
-                break
+        frame = exposed_frame(camera)
+        faults = [fault.value for fault in measure_light(frame.pixels).faults]
+        if measured is not None:
+            told = what_to_tell(measured, what_changed(measured, frame))
+            faults += [change.value for change in told]
         return camera.kind, camera.description, [PICTURE_CURES[fault] for fault in faults]
     finally:
         camera.close()

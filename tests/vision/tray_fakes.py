@@ -11,6 +11,7 @@ import numpy as np
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CameraUnavailable
 from companion.tray import DieView, Note, Problem, ProblemCode, TrayStatus
+from vision.cameras.camera import CameraKind
 from vision.reading import Frame, Pixels, Reading
 
 
@@ -81,7 +82,7 @@ class ScriptedEye:
 class ScriptedCamera:
     """Plays a script: pixels are frames, None is a pause, an exception is raised."""
 
-    kind = "v4l2"
+    kind = CameraKind.V4L2
     source = "/dev/video9"
     description = "scripted camera"
     controls: Mapping[str, float] = MappingProxyType({})

@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from companion.tray import Note
 from vision.reading import Frame
+
+
+class CameraKind(StrEnum):
+    """Where a camera's frames come from."""
+
+    SIMULATED = "simulated"
+    V4L2 = "v4l2"
+    PI = "pi"
+    VIDEO = "video"
+    FOLDER = "folder"
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it is a real camera, which needs time to find its exposure."""
+        return self in (CameraKind.V4L2, CameraKind.PI)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its pictures were taken before, perhaps of another table."""
+        return self in (CameraKind.VIDEO, CameraKind.FOLDER)
 
 
 class Camera(Protocol):
@@ -16,8 +37,8 @@ class Camera(Protocol):
     """
 
     @property
-    def kind(self) -> str:
-        """One of simulated, v4l2, pi, video, folder."""
+    def kind(self) -> CameraKind:
+        """Where its frames come from."""
 
     @property
     def source(self) -> str:

@@ -14,6 +14,7 @@ import cv2
 
 from companion.errors import CameraUnavailable
 from companion.tray import Note
+from vision.cameras.camera import CameraKind
 from vision.cameras.capture import LatestFrame
 from vision.cameras.exposure import LightMeter, PiControls, V4l2Controls, without_warnings
 from vision.cameras.pace import Clock
@@ -51,7 +52,7 @@ class DeviceCamera:
 
     def __init__(
         self,
-        kind: str,
+        kind: CameraKind,
         source: str,
         description: str,
         pictures: LatestFrame,
@@ -161,7 +162,7 @@ def open_v4l2(
 
     name = card_name(path) or path
     pictures = LatestFrame(grab, device.release, clock=clock)
-    camera = DeviceCamera("v4l2", path, f"camera {name}", pictures, meter, patience_s)
+    camera = DeviceCamera(CameraKind.V4L2, path, f"camera {name}", pictures, meter, patience_s)
     camera.source = stable_path(path)  # only now: udev may make the name after the device
     return camera
 
@@ -231,7 +232,7 @@ def open_pi(
             device.close()
 
     pictures = LatestFrame(grab, release, clock=clock)
-    return DeviceCamera("pi", "pi", f"Pi camera {model}", pictures, meter)
+    return DeviceCamera(CameraKind.PI, "pi", f"Pi camera {model}", pictures, meter)
 
 
 def has_pi_camera() -> bool:

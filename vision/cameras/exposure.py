@@ -18,7 +18,9 @@ from typing import Any, Protocol
 
 import cv2
 
-from vision.reading import Pixels
+from companion.errors import CameraUnavailable
+from vision.cameras.camera import Camera
+from vision.reading import Frame, Pixels
 
 LOGGER = logging.getLogger(__name__)
 
@@ -138,6 +140,11 @@ class PiControls:
             wanted["ColourGains"] = (held["red_gain"], held["blue_gain"])
         self._device.set_controls(wanted)
 
+
+_FINDS_EXPOSURE_S = 2.0
+"""Seconds a device may take to find its exposure for a single picture."""
+_SILENT_READS = 20
+"""Reads without a picture, of half a second each, after which a camera sends none."""
 
 WARM_UP_S = 1.0
 """Seconds after which a webcam's own control has settled under even light."""
@@ -338,3 +345,22 @@ def without_warnings() -> Iterator[None]:
         yield
     finally:
         logging.setLogLevel(before)
+
+
+def exposed_frame(camera: Camera) -> Frame:
+    """Take one picture of an opened camera; a device gets time to find its exposure first.
+
+    Raises:
+        CameraUnavailable: It is lost, or sends none.
+    """
+    began_s: float | None = None
+    silent = 0
+    while silent < _SILENT_READS:
+        frame = camera.read()
+        if frame is None:
+            silent += 1
+            continue
+        began_s = frame.captured_at_s if began_s is None else began_s
+        if not camera.kind.is_device or frame.captured_at_s - began_s >= _FINDS_EXPOSURE_S:
+            return frame
+    raise CameraUnavailable(f"camera {camera.source!r}: sends no picture")

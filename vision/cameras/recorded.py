@@ -13,6 +13,7 @@ import cv2
 
 from companion.errors import CameraUnavailable, PictureError
 from companion.tray import Note, NoteCode
+from vision.cameras.camera import CameraKind
 from vision.cameras.exposure import without_warnings
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.images import PICTURE_SUFFIXES, as_pixels, load_frame
@@ -29,7 +30,7 @@ _NO_CONTROLS: Mapping[str, float] = MappingProxyType({})
 class VideoCamera:
     """A video file at its own rate; after the end its last frame stays."""
 
-    kind = "video"
+    kind = CameraKind.VIDEO
     is_silent = False
     controls = _NO_CONTROLS
 
@@ -91,7 +92,7 @@ class VideoCamera:
 class FolderCamera:
     """Pictures in name order, each shown as if the camera saw it until the next is requested."""
 
-    kind = "folder"
+    kind = CameraKind.FOLDER
     is_silent = False
     controls = _NO_CONTROLS
 

@@ -18,6 +18,7 @@ import numpy as np
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable
 from companion.tray import Note
+from vision.cameras.camera import CameraKind
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
 from vision.simulation.geometry import turned
@@ -67,7 +68,7 @@ class SimulatedTray:
     It starts empty. Time is that of the frames, so every throw plays the same under a test's clock.
     """
 
-    kind = "simulated"
+    kind = CameraKind.SIMULATED
     controls: Mapping[str, float] = MappingProxyType({})
     notes: tuple[Note, ...] = ()
 

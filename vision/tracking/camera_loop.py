@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
 from companion.tray import CameraState, Note, TrayView
-from vision.cameras.camera import Camera, PictureSequence
+from vision.cameras.camera import Camera, CameraKind, PictureSequence
 from vision.reading import Frame
 from vision.tracking.frame_buffer import Jpegs
 from vision.tracking.tracker import Reader, TrayTracker
@@ -29,9 +29,6 @@ reported within two seconds, and a slow reading within half a second."""
 
 TROUBLE_S = 0.5
 """Seconds to wait after an unexpected error, so that one in every frame costs no processor."""
-
-_CAMERAS = ("v4l2", "pi", "simulated")
-"""Kinds of camera that can be covered, freeze or be too slow; recordings cannot."""
 
 LONGEST_TURN_S = 20.0
 """Seconds that one turn of the camera's thread may take: opening a camera takes up to eight, and
@@ -84,7 +81,7 @@ class CameraLoop:
             reader,
             in_play,
             confirmed_roll=confirmed_roll,
-            is_camera=camera is None or camera.kind in _CAMERAS,
+            is_camera=camera is None or not camera.kind.is_recorded,
         )
         if camera is None:
             self._tracker.on_camera_lost()
@@ -397,4 +394,4 @@ class CameraLoop:
 
 
 def _state_of(camera: Camera) -> CameraState:
-    return CameraState.SIMULATED if camera.kind == "simulated" else CameraState.OK
+    return CameraState.SIMULATED if camera.kind is CameraKind.SIMULATED else CameraState.OK

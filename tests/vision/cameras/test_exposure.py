@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.vision.tray_fakes import FakeClock
+from companion.errors import CameraUnavailable
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, picture
 from vision.cameras.exposure import (
     V4L2_AUTOMATIC,
     V4L2_MANUAL,
@@ -19,6 +20,7 @@ from vision.cameras.exposure import (
     PiControls,
     Stage,
     V4l2Controls,
+    exposed_frame,
     meter,
 )
 
@@ -249,3 +251,15 @@ def test_what_was_set_up_is_not_replaced_by_what_a_webcam_says() -> None:
         pass_s(0.1)
         assert camera.exposure == 80.0
     assert light_meter.held == kept
+
+
+def test_one_picture_of_a_device_waits_for_its_exposure() -> None:
+    shades = [40] * 20 + [90] * 30
+    taken = exposed_frame(ScriptedCamera(FakeClock(), [picture(each) for each in shades]))
+    assert taken.pixels.mean() == 90
+
+
+def test_a_camera_that_sends_no_picture_is_reported_by_its_name() -> None:
+    silent = ScriptedCamera(FakeClock(), [picture(), *[None] * 100])
+    with pytest.raises(CameraUnavailable, match="'/dev/video9': sends no picture"):
+        exposed_frame(silent)
