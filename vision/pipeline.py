@@ -57,7 +57,7 @@ _GUESS = 0.4
 """Least probability of a value to report it."""
 _SMALLEST_PX = 48
 """Least side of a picture that can show a readable die in a tray (chosen, not measured)."""
-STILL = 0.4
+MOVING = 0.4
 """Probability of motion above which a die counts as moving."""
 _BLURRED = 0.9
 """Probability of motion above which a candidate counts as a moving die (docs/evaluation.md,
@@ -195,7 +195,7 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
         sure=sure,
         centre_xy=detection.centre_xy,
         edge_px=detection.edge_px,
-        moving=detection.moving > STILL,
+        moving=detection.moving > MOVING,
         visible=0.0 if hidden else visible,
         in_tray=detection.in_tray > 0.5,
         values=np.asarray(values * (sure / max(float(values[best - 1]), 1e-6)), np.float32),

@@ -58,10 +58,10 @@ class AppContext:
         """The catalogue in the language of the page that sent the request."""
         return load_phrases(locale.asked_for(request, self.session.phrases.language))
 
-    def setting(self) -> snapshot.Setting:
+    def snapshot_context(self) -> snapshot.SnapshotContext:
         """Return the values of a snapshot that are not in the session's view."""
         simulator, game = self.simulator, self.session.view().table.game
-        return snapshot.Setting(
+        return snapshot.SnapshotContext(
             epoch=self.epoch,
             name=self.name,
             join_url=self.join_url(),
@@ -85,15 +85,15 @@ class AppContext:
         The part that all devices share is made once for each language.
         """
         language = client.language or self.session.phrases.language
-        view, setting = self.session.view(), self.setting()
+        view, context = self.session.view(), self.snapshot_context()
         now_s = self.session.clock_s()
         # an open action's countdown is made anew, though not for each of many streams
         countdown = None if view.closes_at_s is None else now_s // COUNTDOWN_S
-        key = (view.version, setting, countdown)
+        key = (view.version, context, countdown)
         with self._mutex:
             made, shared = self._rendered.get(language, (None, None))
         if shared is None or made != key:
-            shared = encode(snapshot.snapshot(view, setting, load_phrases(language), now_s=now_s))
+            shared = encode(snapshot.snapshot(view, context, load_phrases(language), now_s=now_s))
             with self._mutex:
                 self._rendered[language] = (key, shared)
         mine = encode(self.me(client))

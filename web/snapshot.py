@@ -28,7 +28,7 @@ from web.wire import snapshot as wire
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SnapshotContext:
     """The values of a snapshot that are not in the session's view.
 
     Attributes:
@@ -63,14 +63,16 @@ class Setting:
     has_broker: bool = False
 
 
-def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> wire.Shared:
+def snapshot(
+    view: View, context: SnapshotContext, phrases: Phrases, *, now_s: float
+) -> wire.Shared:
     """Make the part of a snapshot that is the same for every device."""
     return wire.Shared(
         revision=view.table.revision,
         version=view.version,
-        epoch=setting.epoch,
+        epoch=context.epoch,
         language=phrases.language,
-        table=_table(setting, view.table, view.tray),
+        table=_table(context, view.table, view.tray),
         seats=[
             wire.SeatState(
                 seat=seat.number,
@@ -82,10 +84,10 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
             )
             for seat in view.table.seats
         ],
-        game=_game(view, phrases, now_s, setting) if view.table.game else None,
+        game=_game(view, phrases, now_s, context) if view.table.game else None,
         tray=_tray(view.tray, view.table.game, phrases),
         faults=_faults(view, phrases),
-        announcement=_announcement(view.announcement, view, phrases, setting.speaking.say),
+        announcement=_announcement(view.announcement, view, phrases, context.speaking.say),
     )
 
 
@@ -100,43 +102,43 @@ def _faults(view: View, phrases: Phrases) -> list[wire.Fault]:
     return faults
 
 
-def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
-    equipment = setting.equipment
+def _table(context: SnapshotContext, table: Table, tray: TrayView) -> wire.Table:
+    equipment = context.equipment
     return wire.Table(
-        name=setting.name,
-        join_url=setting.join_url,
-        join_name=setting.join_name,
-        language=setting.speaking.language,
+        name=context.name,
+        join_url=context.join_url,
+        join_name=context.join_name,
+        language=context.speaking.language,
         camera=equipment.camera.value,
         button=equipment.button,
         on_screen_button=equipment.on_screen_button,
-        can_throw=setting.can_throw,
-        mishaps=list(setting.mishaps),
-        troubles=list(setting.troubles),
-        keeps_pictures=setting.keeps_pictures,
-        can_power=setting.can_power,
+        can_throw=context.can_throw,
+        mishaps=list(context.mishaps),
+        troubles=list(context.troubles),
+        keeps_pictures=context.keeps_pictures,
+        can_power=context.can_power,
         typed_rolls=equipment.typed_rolls or tray.status.is_blind,
         hints=table.settings.hints,
         sound=table.settings.sound,
         take_back=table.settings.take_back,
-        take_back_s=setting.take_back_s,
+        take_back_s=context.take_back_s,
         chances=table.settings.chances,
-        has_broker=setting.has_broker,
+        has_broker=context.has_broker,
         share_names=table.settings.share_names,
         share_pictures=table.settings.share_pictures,
-        say=setting.speaking.say,
-        volume=setting.speaking.volume,
-        words_per_minute=setting.speaking.words_per_minute,
+        say=context.speaking.say,
+        volume=context.speaking.volume,
+        words_per_minute=context.speaking.words_per_minute,
         hosted=bool(table.hosts),
     )
 
 
-def _game(view: View, phrases: Phrases, now_s: float, setting: Setting) -> wire.Game:
+def _game(view: View, phrases: Phrases, now_s: float, context: SnapshotContext) -> wire.Game:
     game = view.table.game
     assert game is not None
     state, names = game.state, view.table.names
     # those of a game that has just begun again with a newcomer are of fewer players
-    chances = _chances(setting.chances) if len(setting.chances) == state.players else []
+    chances = _chances(context.chances) if len(context.chances) == state.players else []
     is_over = state.phase is Phase.OVER
     ranking = state.ranking if is_over else ()
     counts = state.end is not End.ENDED_EARLY
@@ -175,7 +177,7 @@ def _game(view: View, phrases: Phrases, now_s: float, setting: Setting) -> wire.
         closes_in_s=closes_in_s,
         miss_due=state.phase is Phase.ACTION2 and not state.marked,
         practice=game.practice,
-        advice=[wire.Advice(game.seats[player], box) for player, box in setting.advice],
+        advice=[wire.Advice(game.seats[player], box) for player, box in context.advice],
         players=[
             _player(game, player, chances[player] if chances else None)
             for player in range(state.players)

@@ -15,9 +15,9 @@ from companion.wire.structs import encode
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment
-from web.snapshot import Setting, _chances, snapshot
+from web.snapshot import SnapshotContext, _chances, snapshot
 
-SETTING = Setting(
+CONTEXT = SnapshotContext(
     "e",
     "Table",
     "http://10.0.0.2:8000/",
@@ -27,9 +27,9 @@ SETTING = Setting(
 )
 
 
-def shown(stage: Stage, setting: Setting = SETTING) -> dict[str, Any]:
+def shown(stage: Stage, context: SnapshotContext = CONTEXT) -> dict[str, Any]:
     now_s = stage.time.now_s
-    made = snapshot(stage.session.view(), setting, stage.session.phrases, now_s=now_s)
+    made = snapshot(stage.session.view(), context, stage.session.phrases, now_s=now_s)
     state: dict[str, Any] = json.loads(encode(made))
     return state
 
@@ -62,7 +62,10 @@ def test_the_state_lists_the_steps_to_do_by_hand(
     stage: Stage, camera: str, button: str, typed: bool, on_screen: bool
 ) -> None:
     table = shown(
-        stage, Setting("e", "T", "", Equipment(CameraState(camera), button), False, VoiceSettings())
+        stage,
+        SnapshotContext(
+            "e", "T", "", Equipment(CameraState(camera), button), False, VoiceSettings()
+        ),
     )["table"]
     assert (table["typed_rolls"], table["on_screen_button"]) == (typed, on_screen)
 
@@ -202,11 +205,11 @@ def test_chances_add_up_to_a_hundred(shares: tuple[float, ...]) -> None:
 
 
 def test_chances_from_before_a_newcomer_sat_down_are_not_shown(two: Stage) -> None:
-    setting = replace(SETTING, chances=((0.5, 0.02), (0.5, 0.02)))
-    players = shown(two, setting)["game"]["players"]
+    context = replace(CONTEXT, chances=((0.5, 0.02), (0.5, 0.02)))
+    players = shown(two, context)["game"]["players"]
     assert [each["chance"]["percent"] for each in players] == [50, 50]
     seat(two, "Cleo")
-    players = shown(two, setting)["game"]["players"]
+    players = shown(two, context)["game"]["players"]
     assert [each["chance"] for each in players] == [None] * 3
 
 

@@ -38,7 +38,7 @@ ADVICE = {
 }
 
 
-class DiceReader(Protocol):
+class FrameReader(Protocol):
     """Reads single frames, with a calibration if there is one."""
 
     def read(
@@ -58,7 +58,7 @@ class CalibratedReader:
         change: Lasting change since the calibration, or None; any thread may read it.
     """
 
-    def __init__(self, eye: DiceReader, calibration: Calibration | None) -> None:
+    def __init__(self, eye: FrameReader, calibration: Calibration | None) -> None:
         self.change: Change | None = None
         self._eye = eye
         self._calibration = calibration

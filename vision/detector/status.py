@@ -49,7 +49,7 @@ _SURELY_LEANS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Assessment:
     """The status of a picture, with the problems, colours and confidences behind it.
 
     Attributes:
@@ -70,7 +70,7 @@ class Verdict:
 
 def decide_status(
     seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Clutter
-) -> Verdict:
+) -> Assessment:
     """Decide the status: OK, or the first of the others that applies in `TrayStatus` order.
 
     Args:
@@ -134,7 +134,7 @@ def decide_status(
     ]
     read = [(colours[n], seen[n].value) for n in playing]
     roll = _roll(read) if status is TrayStatus.OK else None
-    return Verdict(
+    return Assessment(
         status, tuple(problems), tuple(colours), tuple(confidences), roll, frozenset(discarded)
     )
 

@@ -12,7 +12,7 @@ from vision.detector.candidates import HOT
 from vision.detector.classifier import Estimates, estimates
 from vision.detector.models import UPRIGHT_DIE, UPRIGHT_OUTPUTS, UPRIGHT_VALUES, Scores
 from vision.detector.status import ANNOUNCE
-from vision.pipeline import STILL, DiceReader
+from vision.pipeline import MOVING, DiceReader
 from vision.reading import Frame
 
 CALM = np.zeros(7, np.float32)
@@ -102,4 +102,4 @@ def test_moving_dice_are_found_to_move() -> None:
     places = dice_in(np.asarray(cv2.filter2D(tray(SIX), -1, line), np.uint8))
     detections = [place for place in places if place.heat > HOT]
     assert len(detections) == 6
-    assert min(detection.moving for detection in detections) > STILL
+    assert min(detection.moving for detection in detections) > MOVING
