@@ -21,7 +21,14 @@ from companion.mqtt.client import Message, Received
 from companion.mqtt.club import evening as changes
 from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.evening_clock import EveningClock
-from companion.mqtt.club.results import Result, end_of, evening_id, evening_of, played
+from companion.mqtt.club.results import (
+    Result,
+    end_of,
+    evening_id,
+    evening_of,
+    played,
+    was_set_since,
+)
 from companion.mqtt.club.standings import standings
 from companion.mqtt.club.store import ClubStore
 from companion.mqtt.club.view import (
@@ -391,7 +398,10 @@ class Club:
 
     def _placed(self, result: Result, *, is_live: bool) -> Result:
         """A new result with its evening and its end."""
-        behind, zone = self._behind.get(result.table), self._now().tzinfo
+        now = self._now()
+        behind, zone = self._behind.get(result.table), now.tzinfo
+        if behind is not None and was_set_since(result.game.ended, behind, now):
+            behind = timedelta()
         evening = evening_of(
             result,
             [self._evenings[each] for each in sorted(self._evenings)],

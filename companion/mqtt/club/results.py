@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from companion.engine import End
 from companion.eventlog.names import is_nameless, name_key
 from companion.mqtt import payloads
+from companion.mqtt.clock import LARGEST_STEP
 from companion.mqtt.club.evening import Evening, Group
 from companion.mqtt.club.pairing import SMALLEST
 
@@ -148,6 +149,24 @@ def evening_of(
             if any(known is None and fits(new, group) for group, known in groups):
                 return evening.id
     return today if is_live and behind is None else ended
+
+
+def was_set_since(ended: str, behind: timedelta, now: datetime) -> bool:
+    """Whether a table's clock was set right between its last known time and the end of a game.
+
+    With that clock's error the game would have ended in the future, or, of a clock that was ahead,
+    too early: such a clock writes times that are still to come.
+
+    Args:
+        ended: By the table's clock, as ISO 8601 text.
+        behind: By how much that clock was behind the club's when the club last compared them.
+        now: By the club's clock.
+    """
+    try:
+        at = datetime.fromisoformat(ended)
+        return at + behind > now + LARGEST_STEP or (behind < -LARGEST_STEP and at <= now)
+    except (ValueError, OverflowError, TypeError):
+        return False
 
 
 def end_of(new: Result, *, is_live: bool, behind: timedelta | None, zone: tzinfo | None) -> str:

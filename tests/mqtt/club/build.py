@@ -122,3 +122,14 @@ class ClubOnDisk:
         """Let a table publish a result."""
         topic = topics.TableTopics(CLUB, table_id(number)).result(game.game)
         self.publish(topic, payloads.encoded(game), retained=retained)
+
+
+def with_players(club: ClubOnDisk, *names: str) -> None:
+    """Add players to the evening."""
+    for name in names:
+        club.club.add(name)
+
+
+def totals(club: ClubOnDisk) -> list[tuple[str, float]]:
+    """Players and their points on this evening."""
+    return [(each.name, each.points) for each in club.club.view().places]

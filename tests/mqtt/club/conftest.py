@@ -1,4 +1,4 @@
-"""A real Mosquitto on 127.0.0.1, and connections that try again at once."""
+"""A club on disk; a real Mosquitto on 127.0.0.1, and connections that try again at once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ import pytest
 
 from companion.mqtt import client
 from companion.mqtt.mosquitto import Mosquitto, installed
+from tests.mqtt.club.build import ClubOnDisk
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[ClubOnDisk]:
+    club = ClubOnDisk(tmp_path)
+    yield club
+    club.store.close()
 
 
 @pytest.fixture
