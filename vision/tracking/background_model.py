@@ -46,9 +46,15 @@ class BackgroundModel:
         self.background = Background(pixels, rest.clutter, self._rolled, rest.likenesses)
         return True
 
-    def on_confirmed(self) -> None:
-        """Note that the roll in the tray was confirmed."""
+    def on_confirmed(self, *, is_read: bool) -> None:
+        """Note that the roll in the tray was confirmed.
+
+        Args:
+            is_read: It was that of the dice which were read: each of them is a die.
+        """
         self._rolled = ()
+        if is_read:
+            self._first = self._outlasted = ()
 
     def forget(self) -> None:
         """Forget the background, because the tray is measured otherwise."""

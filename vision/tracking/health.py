@@ -74,7 +74,8 @@ class Health:
         suspected: What the latest frames look like.
         since_s: Time since when they do.
         noisy: Frames that differed by noise alone, NOISY_FRAMES at most.
-        differed_s: Capture time of the last frame that differed from the one before.
+        differed_s: Capture time of the last frame that differed from the one before; at first, of
+            the first.
         repeated_s: Longest time for which one picture was repeated.
         level, detail: Recent values of clear frames.
     """
@@ -121,13 +122,15 @@ def update_health(health: Health, stats: FrameStats) -> Health:
     """Take one frame into account."""
     if not stats.moved and not stats.is_same:
         health = replace(health, noisy=min(NOISY_FRAMES, health.noisy + 1))
-        if health.differed_s is not None and stats.gap_s is not None:
+        # what was called frozen is no habit of the camera
+        is_habit = health.fault is not CameraFault.FROZEN
+        if is_habit and health.differed_s is not None and stats.gap_s is not None:
             lasted_s = stats.at_s - stats.gap_s - health.differed_s
             repeated_s = min(max(health.repeated_s, lasted_s), MOST_REPEATED_S)
             health = replace(health, repeated_s=repeated_s)
     elif stats.moved and health.noisy < NOISY_FRAMES:
         health = replace(health, noisy=0)
-    if not stats.is_same:
+    if not stats.is_same or health.differed_s is None:
         health = replace(health, differed_s=stats.at_s)
     suspected = _suspect(health, stats)
     if suspected is None and not stats.moved:

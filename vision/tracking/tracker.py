@@ -248,25 +248,21 @@ class TrayTracker:
             # Nothing is known yet: that is waiting, not motion.
             self._show(observed.frame)
             return
-        was = state.shown
-        at_s = observed.frame.captured_at_s
-        state = settle(
-            state,
-            at_s,
-            moved=observed.moved,
-            reading=observed.reading,
-            is_elsewhere=self._is_elsewhere(observed),
-        )
+        was, reading, at_s = state.shown, observed.reading, observed.frame.captured_at_s
+        away = self._is_elsewhere(observed)
+        state = settle(state, at_s, moved=observed.moved, reading=reading, is_elsewhere=away)
         self._state = state
-        if observed.reading is not None and state.seen is observed.reading:
+        if reading is not None and state.seen is reading:
             self._seen_frame = observed.frame
+        if state.used and state.used != self._used.dice:  # found again after a restart, or pushed
+            self._keep_used()
         shown = state.shown
-        if observed.rest is not None and not observed.is_stirred:
+        if observed.rest is not None and not observed.is_stirred and not away:
             self._learn_background(observed.frame, observed.rest, shown)
         if shown.reading is None:
             if shown != was:
                 self._show(observed.frame)
-        elif shown.reading is observed.reading:
+        elif shown.reading is reading:
             self._show(observed.frame)
         elif shown.reading is state.seen and self._seen_frame is not None:
             self._show(self._seen_frame)
@@ -327,10 +323,16 @@ class TrayTracker:
 
     def on_confirmed(self, roll: Roll | None = None) -> None:
         """Note that a roll was confirmed or typed: its dice are not offered again."""
+        is_read = self._state.shown.roll is not None
         self._state = confirm(self._state, roll)
+        self._keep_used()
+        self._model.on_confirmed(is_read=is_read)
+
+    def _keep_used(self) -> None:
+        """Keep pictures of the used dice, and of the tray without them."""
         lying = None if self._seen_frame is None else as_pixels(self._seen_frame.pixels)
-        self._used = UsedDice(self._state.used, lying, self._model.background.pixels)
-        self._model.on_confirmed()
+        tray = self._model.background.pixels
+        self._used = UsedDice(self._state.used, lying, self._used.tray if tray is None else tray)
 
     def on_corrected(self, roll: Roll) -> None:
         """Note that the dice confirmed last show another roll: neither is offered again."""

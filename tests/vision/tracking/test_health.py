@@ -185,6 +185,30 @@ def test_a_camera_that_stutters_is_frozen_when_it_stops(
     assert rig.live.view.roll is None
 
 
+@pytest.mark.parametrize("before_s", [5.0, 12.0])
+def test_a_camera_that_freezes_again_is_noticed_as_soon(tray: Pixels, before_s: float) -> None:
+    rig = Rig(tray)
+    for frozen_s in (before_s, 2.0):
+        rig.pass_s(5.0)
+        assert rig.live.view.roll is not None
+        rig.spoil = frozen()
+        rig.pass_s(frozen_s)
+        assert rig.live.view.fault == "frozen"
+        rig.spoil = None
+
+
+def test_a_frozen_camera_that_was_silent_is_frozen_still(tray: Pixels) -> None:
+    rig = Rig(tray)
+    rig.pass_s(2.0)
+    rig.spoil = frozen()
+    rig.pass_s(3.0)
+    rig.camera.is_silent = True
+    rig.live.check()
+    rig.camera.is_silent = False
+    rig.pass_s(3.0)
+    assert (rig.live.view.fault, rig.live.view.roll) == ("frozen", None)
+
+
 def test_a_stream_that_repeats_still_pictures_is_not_frozen(tray: Pixels) -> None:
     """A video codec sends nothing for what does not change by much."""
     rig = Rig(tray)

@@ -9,7 +9,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import TrayStatus
-from tests.vision.tracking.test_fusion import (
+from tests.vision.tracking.drawn_evidence import (
     GREEN,
     SIX,
     ListedReader,

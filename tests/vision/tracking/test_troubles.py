@@ -221,6 +221,41 @@ def test_used_dice_are_new_again_only_once_they_were_out(trouble: str) -> None:
     rig.live.close()
 
 
+def test_used_dice_are_old_after_a_restart_and_a_picture_out_of_focus() -> None:
+    rig = Rig(Turnable)
+    camera = rig.seen_by
+    assert isinstance(camera, Turnable)
+    rig.throw()
+    assert rig.now.roll is not None
+    rig.live = CameraLoop(
+        camera,  # type: ignore[arg-type]
+        reopen=rig.camera.plugged_in,
+        reader=DiceReader(),
+        in_play=lambda: ALL_DICE,
+        on_view=rig.reports.append,
+        confirmed_roll=rig.now.roll,
+    )
+    for camera.blur_px, status in ((0.0, "old"), (14.0, "empty"), (0.0, "old")):
+        rig.pass_s(3.0)
+        assert rig.now.status.value == status
+    rig.live.close()
+
+
+def test_a_camera_knocked_aside_twice_offers_no_roll_again() -> None:
+    rig = Rig(Turnable)
+    camera = rig.seen_by
+    assert isinstance(camera, Turnable)
+    rig.pass_s(1.0)
+    for _ in range(2):
+        rig.throw()
+        assert rig.now.roll is not None
+        rig.live.on_confirmed(rig.now.roll)
+        for camera.is_away, status in ((True, "empty"), (False, "old")):
+            rig.pass_s(3.0)
+            assert rig.now.status.value == status
+    rig.live.close()
+
+
 class Passer(Around):
     """Somebody walks past the lamp: a soft shadow goes over the tray from left to right."""
 
