@@ -179,6 +179,8 @@ class TestTheHost:
         page.locator("#start.primary").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
         assert (stage.state.plan.name, stage.state.active) == ("big_points", 2)
+        stage.session.end()
+        again.wait_for()
 
     def test_a_refusal_is_seen_from_every_part(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")

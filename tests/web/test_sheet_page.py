@@ -42,7 +42,8 @@ COVERED = """(boxes, state) => boxes.filter((box) => {
   box.dataset.is = state;
   const number = document.createRange();
   number.selectNodeContents(box.querySelector('.number'));
-  return number.getBoundingClientRect().right > dice.getBoundingClientRect().left + 0.5;
+  const isShown = dice.getClientRects().length > 0;
+  return isShown && number.getBoundingClientRect().right > dice.getBoundingClientRect().left + 0.5;
 }).map((box) => box.dataset.token)"""
 """Boxes that would cover their number with the dice that make it."""
 
@@ -108,6 +109,16 @@ class TestTheSheetOnAPhone:
         assert (box.bounding_box(), done.bounding_box()) == before
 
 
+class TestTheWayBack:
+    @pytest.mark.parametrize("path", ["/watch", "/table"])
+    def test_a_player_at_the_table_view_finds_back_to_the_sheet(
+        self, stage: Stage, open_page: OpenPage, path: str
+    ) -> None:
+        page = ready(open_page(path, size_wh=PHONE, token=put(stage, "action1")[0]))
+        page.get_by_role("link", name="Play").click()
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+
+
 class TestTheDiceOfABox:
     def test_a_legal_box_names_the_dice_that_make_it(
         self, stage: Stage, open_page: OpenPage
@@ -131,6 +142,15 @@ class TestTheDiceOfABox:
                 page.evaluate(LETTERS, scale)
                 covered = page.locator(".box").evaluate_all(COVERED, "legal")
                 assert covered == [], (size_wh, scale)
+
+    @pytest.mark.parametrize("variant", ["base", "big_points"])
+    def test_they_stand_clear_of_the_number_on_an_enlarged_page_too(
+        self, stage: Stage, open_page: OpenPage, variant: str
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1", variant)[0]))
+        for width in (300, 277, 240, 180):  # of 360: 200 % at most
+            resize(page, (width, 640))
+            assert page.locator(".box").evaluate_all(COVERED, "legal") == [], width
 
     def test_points_can_be_hidden_and_stay_hidden(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "action1")

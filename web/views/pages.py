@@ -60,7 +60,8 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/table")
     def table() -> Response:
         # in the language of the table
-        response = page("table.html", session.phrases, rooms=["games."])
+        is_seated = bool(session.seats_of(context.client().tokens))
+        response = page("table.html", session.phrases, rooms=["games."], is_seated=is_seated)
         name_browser(context, response)
         return response
 

@@ -94,6 +94,7 @@ function offer({ variant, practice, house }) {
   const form = $("start-form").elements;
   form.variant.value = variant;
   form.practice.checked = practice;
+  $("first").value = "";
   for (const box of form.house) box.checked = house.some(({ rule }) => rule === box.value);
   if (house.length) form.house[0].closest("details").open = true;
 }
