@@ -101,10 +101,10 @@ class DiceReader:
         height, width = pixels.shape[:2]
         if min(height, width) < _SMALLEST_PX or max(height, width) > 20 * min(height, width):
             nothing = SceneEvidence((), Clutter(), (width, height))
-            return reading_of(nothing, in_play, frame.captured_at_s)
+            return reading_of(nothing, in_play)
         if calibration is not None and calibration.white_balance_bgr is not None:
             pixels = white_balanced(pixels, calibration.white_balance_bgr)
-        reading = _looked_at(pixels, in_play, calibration, frame.captured_at_s)
+        reading = _looked_at(pixels, in_play, calibration)
         if not frame.is_damaged or reading.status is not TrayStatus.OK:
             return reading
         problems = (Problem(ProblemCode.UNCERTAIN), *reading.problems)
@@ -113,7 +113,7 @@ class DiceReader:
 
 
 def _looked_at(
-    pixels: Pixels, in_play: Sequence[DieColour], calibration: Calibration | None, at_s: float
+    pixels: Pixels, in_play: Sequence[DieColour], calibration: Calibration | None
 ) -> Reading:
     """Read a picture; if it is unclear, pool that with a look at it mirrored and enlarged.
 
@@ -123,7 +123,7 @@ def _looked_at(
     floor = _floor((width, height), calibration)
     known = calibration.dice if calibration is not None else ()
     first = _evidence(pixels, floor, known, GLANCE)
-    reading = reading_of(first, in_play, at_s)
+    reading = reading_of(first, in_play)
     if reading.status not in _UNCLEAR:
         return reading
     back = None if floor is None else mirrored(floor, width)
@@ -132,7 +132,7 @@ def _looked_at(
     dice = by_both_looks(first.dice, [mirrored_die(die, width) for die in second.dice])
     smear = max(first.clutter.smear, second.clutter.smear)
     clutter = replace(first.clutter, smear=smear)
-    return reading_of(replace(first, dice=dice, clutter=clutter), in_play, at_s)
+    return reading_of(replace(first, dice=dice, clutter=clutter), in_play)
 
 
 def distinct_dice(found: Sequence[Detection]) -> list[Detection]:

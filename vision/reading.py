@@ -43,7 +43,5 @@ class Reading:
     status: TrayStatus
     dice: tuple[DieView, ...] = ()
     problems: tuple[Problem, ...] = ()
-    size_wh: tuple[int, int] = (0, 0)
-    captured_at_s: float = 0.0
     roll: Roll | None = None
     evidence: SceneEvidence | None = field(default=None, compare=False, repr=False)

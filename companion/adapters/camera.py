@@ -66,7 +66,7 @@ def open_tray(
     from vision.calibration.calibration import find_calibration, place_of
     from vision.calibration.reader import CalibratedReader
     from vision.cameras.camera import Camera
-    from vision.cameras.devices import FIRST_PICTURE_S
+    from vision.cameras.devices import FIRST_PICTURE_S, webcam_paths
     from vision.cameras.reopening import Reopener
     from vision.pipeline import DiceReader
     from vision.setup.wizard import TraySetup
@@ -113,7 +113,8 @@ def open_tray(
     if isinstance(camera, SimulatedTray):
         reopen: Callable[[], Camera] = camera.plugged_in
     else:
-        reopen = Reopener(open_named, camera.source if camera is not None else source)
+        webcams = webcam_paths if source == "auto" else tuple
+        reopen = Reopener(open_named, camera.source if camera else source, webcams=webcams)
     is_recorded = camera is not None and camera.kind.is_recorded
     live = CameraLoop(
         camera,

@@ -19,9 +19,6 @@ from companion.errors import ConfigError
 
 LOGGER = logging.getLogger(__name__)
 
-VOICES = {"en": "en", "de": "de", "fr": "fr", "it": "it"}
-"""The espeak-ng voice of each language."""
-
 VOLUMES = (0, 200)
 """Range of espeak-ng's amplitude: 100 is normal, 0 is muted."""
 
@@ -140,15 +137,10 @@ class Speaker:
         """Queue texts and clips, which are spoken one after the other.
 
         Args:
+            language: Of the texts; espeak-ng names its voices so.
             kind: Name by which later calls can cancel this one.
             cancels: Kinds that are cut short or removed from the queue; None cancels everything.
-        Raises:
-            ConfigError: There is no voice for the language.
         """
-        if language not in VOICES:
-            raise ConfigError(
-                f"voice: language: expected one of {', '.join(VOICES)}, got {language!r}"
-            )
         self._supersede(cancels, _Utterance(tuple(pieces), language, kind))
 
     def stop(self) -> None:
@@ -224,7 +216,7 @@ class Speaker:
         if self._executable is None:
             return
         options = ["--stdin", "-b", "1", "-a", str(self._volume), "-s", str(self._words_per_minute)]
-        command = [self._executable, "-v", VOICES[language], *options, *self._wav]
+        command = [self._executable, "-v", language, *options, *self._wav]
         patience_s = 3 * spoken_s(text, self._words_per_minute) + self._hung_s
         status, trouble = self._run(command, _speakable(text), patience_s)
         # Without a sound card espeak-ng 1.51 prints "error: ..." and still exits with 0. A

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from urllib.request import Request, urlopen
 
 import click
 
+from companion.commands.bench_play import quantiles
 from companion.config import ENVIRONMENT_PREFIX
 from companion.errors import CompanionError
 from companion.mqtt.broker import Broker, Received
@@ -161,7 +161,7 @@ def _measured(
     return {
         "tables": tables,
         "rolls": rolls,
-        "screen_delay_ms": _quantiles(screen.delays_ms(played["published"])),
+        "screen_delay_ms": quantiles(screen.delays_ms(played["published"]), digits=1),
         "lost": (finished - found).total() + behind,
         "doubled": (found - finished).total(),
         "figures": {
@@ -249,12 +249,6 @@ def _cpu_s(process: int) -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / 100  # utime, stime in ticks of 10 ms (proc(5))
-
-
-def _quantiles(values_ms: list[float]) -> dict[str, float]:
-    ordered = sorted(values_ms) or [0.0]
-    p99 = ordered[min(len(ordered) - 1, round(0.99 * (len(ordered) - 1)))]
-    return {"median": round(statistics.median(ordered), 1), "p99": round(p99, 1)}
 
 
 def bench_club(tables: int, rolls_per_s: float, seconds: float, *, as_json: bool = False) -> None:

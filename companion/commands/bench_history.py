@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from companion.commands.bench_play import quantiles
 from companion.engine import (
     PLANS,
     ActionClosed,
@@ -71,8 +72,8 @@ def measure(games: int, steps: int = STEPS) -> dict[str, Any]:
         "start_s": round(start_s, 2),
         "start_cpu_s": round(start_cpu_s, 2),
         "games_page_ms": round(page_ms, 1),
-        **{kind: _quantiles(times) for kind, times in took.items()},
-        "any": _quantiles(every),
+        **{kind: quantiles(times) for kind, times in took.items()},
+        "any": quantiles(every),
     }
 
 
@@ -213,9 +214,3 @@ def _used_s() -> float:
     """Processor time of the child processes so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _quantiles(values_ms: list[float]) -> dict[str, float]:
-    ordered = sorted(values_ms)
-    at = {"median": 0.5, "p99": 0.99}
-    return {name: round(ordered[int(q * (len(ordered) - 1))], 2) for name, q in at.items()}

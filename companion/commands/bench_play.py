@@ -7,6 +7,7 @@ import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,10 +138,10 @@ def _measure(app: App, presses: int, clients: int) -> dict[str, Any]:
     trips_ms = [_round_trip_ms(url) for _ in range(presses)]
     waiting_cpu_percent = _waiting_cpu_percent()
     return {
-        "press_to_announcement_ms": _quantiles(took_ms),
+        "press_to_announcement_ms": quantiles(took_ms),
         "presses": presses,
         "clients": clients,
-        "round_trip_ms": _quantiles(trips_ms),
+        "round_trip_ms": quantiles(trips_ms),
         "waiting_cpu_percent": waiting_cpu_percent,
     }
 
@@ -180,7 +181,8 @@ def _round_trip_ms(url: str) -> float:
     return (time.perf_counter() - began_s) * 1000
 
 
-def _quantiles(values_ms: list[float]) -> dict[str, float]:
-    ordered = sorted(values_ms)
-    p99 = ordered[min(len(ordered) - 1, round(0.99 * (len(ordered) - 1)))]
-    return {"median": round(statistics.median(ordered), 2), "p99": round(p99, 2)}
+def quantiles(values_ms: Sequence[float], digits: int = 2) -> dict[str, float]:
+    """Median and 99th percentile; 0 of no values."""
+    ordered = sorted(values_ms) or [0.0]
+    p99 = ordered[round(0.99 * (len(ordered) - 1))]
+    return {"median": round(statistics.median(ordered), digits), "p99": round(p99, digits)}

@@ -83,8 +83,8 @@ def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None
     Saved dice keep the light that they were measured in.
     """
     from vision.calibration.calibration import check_corners
-    from vision.calibration.drift import in_the_light_of, take_reference
     from vision.setup.corners import propose_corners
+    from vision.setup.measure import reference_of
 
     height, width = frame.pixels.shape[:2]
     corners = given if given is not None else propose_corners(frame.pixels)
@@ -93,10 +93,7 @@ def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None
         raise CalibrationError(text, reason="no_tray")
     check_corners(corners, (width, height))
     bench.say("corners: " + " ".join(f"{x:.0f},{y:.0f}" for x, y in corners))
-    now, kept = take_reference(frame.pixels), bench.calibration
-    if kept.dice and kept.reference is not None:
-        now = in_the_light_of(now, kept.reference)
-    bench.keep(tray_px=corners, reference=now)
+    bench.keep(tray_px=corners, reference=reference_of(frame, bench.calibration))
     drawn = _draw(bench, frame, None)
     bench.say(f"corners: drawn into {drawn}; if they are wrong, pass them with --corners")
     bench.report["corners"] = [[round(x, 1), round(y, 1)] for x, y in corners]
@@ -123,24 +120,14 @@ def hold_exposure(bench: Workbench) -> None:
 def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
     """Measure the six dice, custom ones too, and the white balance from the white ones."""
     from vision.calibration.drift import in_the_light_of, take_reference
-    from vision.calibration.reader import what_changed, what_holds
-    from vision.setup.measure import (
-        colours_played,
-        faults_of,
-        gains_of_white,
-        known_dice,
-        shown_dice,
-    )
+    from vision.setup.measure import colours_played, faults_of, known_dice, measured_dice
 
     _next_picture(bench)
     bench.wait_for("Put all six dice into the tray, flat and apart from each other")
     while True:
         try:
             frame = _settled(bench)
-            holds = what_holds(bench.calibration, what_changed(bench.calibration, frame))
-            bare = replace(holds, dice=(), white_balance_bgr=None)
-            gains = gains_of_white(shown_dice(frame.pixels, bare, bench.eye))
-            shown = shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), bench.eye)
+            shown, gains = measured_dice(frame, bench.calibration, bench.eye)
             break
         except CalibrationError as error:
             if bench.is_quiet:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -280,7 +280,7 @@ def run_tables(
             report.last[table.id] = table.session.view().table.revision
             _until(lambda table=table: report.last[table.id] in table.published)  # type: ignore[misc]
             report.published[table.id] = table.published
-        print(json.dumps(_as_json(report)), flush=True)
+        print(json.dumps(asdict(report)), flush=True)
         ended.readline()
         for table in made:
             table.close()
@@ -311,10 +311,6 @@ def _play(tables: list[SimulatedTable], report: Report, rolls_per_s: float, seco
 
 def _names(table: int) -> list[str]:
     return [f"P{table}-{seat}" for seat in range(4)]
-
-
-def _as_json(report: Report) -> dict[str, Any]:
-    return {name: getattr(report, name) for name in report.__slots__}
 
 
 def _until(holds: Callable[[], object], within_s: float = 30.0) -> None:

@@ -13,15 +13,15 @@ PYTHON = (3, 11)
 _PIP = ".venv/bin/python -m pip"
 
 PACKAGES = {
-    "click": ("click", (8, 1)),
-    "msgspec": ("msgspec", (0, 20)),
+    "click": ("click", (8, 2)),
+    "msgspec": ("msgspec", (0, 22)),
     "cv2": ("opencv", (4, 6)),
     "numpy": ("numpy", (1, 24)),
     "flask": ("flask", (2, 2)),
     "h11": ("h11", (0, 14)),
     "gpiozero": ("gpiozero", (2, 0)),
     "segno": ("segno", (1, 5)),
-    "simplejpeg": ("simplejpeg", (1, 6)),
+    "simplejpeg": ("simplejpeg", (1, 7, 1)),
     "rich": ("rich", (13, 0)),
     "openskill": ("openskill", (6, 0)),
     "paho.mqtt": ("paho-mqtt", (2, 1)),
@@ -172,5 +172,5 @@ def _cure(trouble: str) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    parts = version.split(".")[:2]
+    parts = version.split(".")[:3]
     return tuple(int(part) if part.isdecimal() else 0 for part in parts)

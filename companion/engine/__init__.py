@@ -36,7 +36,6 @@ from companion.engine.state import (
     Setup,
     Step,
     new_game,
-    with_sheets,
 )
 from companion.engine.variants import BASE, BIG_POINTS, PLANS
 
@@ -84,5 +83,4 @@ __all__ = [
     "apply",
     "fold",
     "new_game",
-    "with_sheets",
 ]

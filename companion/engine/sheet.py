@@ -8,7 +8,7 @@ alone is looked up in tables made once for each plan.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 
@@ -282,18 +282,6 @@ class Plan:
         return scored
 
     # -- tokens ---------------------------------------------------------------------------
-
-    def crosses_of(self, marks: Mapping[str, Iterable[int]]) -> int:
-        """The crosses of a sheet written as numbers by row key; a last box brings its lock.
-
-        Raises:
-            KeyError: No such row or number is printed.
-        """
-        crosses = 0
-        for key, numbers in marks.items():
-            for number in numbers:
-                crosses |= self.with_lock(self.bits[f"{key}{number}"])
-        return crosses
 
     def marks_of(self, crosses: int) -> dict[str, list[int]]:
         """The crossed numbers by row key, from left to right."""

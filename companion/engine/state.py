@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -235,34 +235,6 @@ def new_game(
         answers=(None,) * players,
         legal=(0,) * players,
         dice=plan.dice,
-    )
-
-
-def with_sheets(
-    state: GameState,
-    sheets: Mapping[int, Mapping[str, Iterable[int]]],
-    *,
-    closed: Iterable[str] = (),
-    misses: Mapping[int, int] | None = None,
-) -> GameState:
-    """The state with crosses, closed rows (by key) and misses set, to begin from any position."""
-    plan = state.plan
-    crosses = list(state.crosses)
-    for player, marks in sheets.items():
-        crosses[player] = plan.crosses_of(marks)
-    closings = []
-    for key in closed:
-        lock = plan.lock_bits[plan.index[key]]
-        by = tuple(p for p in range(state.players) if crosses[p] & lock)
-        closings.append(Closing(plan.index[key], by, 2))
-    shut = shut_bits(plan, closings)
-    given = misses or {}
-    return state._replace(
-        crosses=tuple(crosses),
-        open=tuple(plan.open_boxes(own, shut) for own in crosses),
-        misses=tuple(given.get(p, 0) for p in range(state.players)),
-        closed=tuple(closings),
-        dice=dice_in_play(plan, closings),
     )
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TypeVar
 
@@ -27,7 +27,7 @@ from companion.eventlog.projection import GameSpan, project, spans_of, visible_r
 from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
 from companion.eventlog.state import STRENGTHS
 from companion.history.results import Result, result_of_state, spans_of_revisions
-from companion.wire.structs import WireError, convert
+from companion.wire.structs import WireError, convert, plain
 
 T = TypeVar("T")
 
@@ -72,18 +72,14 @@ class SavedGame:
     @property
     def result(self) -> Result:
         """How it stands or ended."""
-        lines = to_lines(self.start, self.events, self.names)
-        found = result_of_state(
+        return result_of_state(
             self.state,
             number=self.number,
             at=self.at,
             names=self.names,
             events=self.events,
-            lines=lines,
+            lines=to_lines(self.start, self.events, self.names),
             typed=self.typed,
-        )
-        return replace(
-            found,
             fault=self.fault,
             is_imported=self.is_imported,
             has_bots=any(self.bots) or self.practice,
@@ -166,8 +162,7 @@ class Archive:
 
     def kept(self, mark: Mark) -> Derived:
         """Results and rows to keep beside the log, as read up to the mark."""
-        rows = [[row.revision, row.kind, dict(row.data), row.at] for row in self._rows]
-        return Derived(mark, {"results": [asdict(each) for each in self._finished], "rows": rows})
+        return Derived(mark, plain({"results": self._finished, "rows": self._rows}))
 
     @property
     def finished(self) -> int:
@@ -177,7 +172,7 @@ class Archive:
     def _take_kept(self, kept: Derived) -> None:
         try:
             self._finished = convert(kept.value["results"], list[Result])
-            self._rows = [Record(*row) for row in kept.value["rows"]]
+            self._rows = convert(kept.value["rows"], list[Record])
             self.seen = kept.mark.revision
         except (WireError, LookupError, TypeError):
             self._finished, self._rows, self.seen = [], [], 0

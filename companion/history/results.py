@@ -95,9 +95,12 @@ def result_of_state(
     names: tuple[str, ...],
     events: Sequence[Event],
     lines: list[str],
-    typed: Collection[int] = (),
+    typed: Collection[int],
+    fault: str | None,
+    is_imported: bool,
+    has_bots: bool,
 ) -> Result:
-    """The result of a game from its state.
+    """The result of a game from its state; other arguments as in `Result`.
 
     Args:
         events: The moves that led to it.
@@ -115,9 +118,9 @@ def result_of_state(
         first=state.first,
         turns=state.turn,
         end=state.end.value if state.end and state.phase is Phase.OVER else None,
-        fault=None,
-        is_imported=False,
-        has_bots=False,
+        fault=fault,
+        is_imported=is_imported,
+        has_bots=has_bots,
         ranking=tuple((rank, player) for rank, player in state.ranking),
         totals=tuple(state.total(p) for p in players),
         misses=state.misses,

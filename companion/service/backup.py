@@ -16,7 +16,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
@@ -92,7 +92,7 @@ def write_backup(
             backed_up = BackedUp(now.isoformat(timespec="seconds"), version, records, len(others))
             part.touch(0o600)  # the PIN is for its owner only
             with tarfile.open(part, "w:gz") as archive:
-                _add_text(archive, MANIFEST, json.dumps(_as_json(backed_up)), now)
+                _add_text(archive, MANIFEST, json.dumps({"form": FORM, **asdict(backed_up)}), now)
                 archive.add(log, f"{DATA}/{FILE_NAME}")
                 for path in others:
                     with suppress(FileNotFoundError):  # the table has just deleted it
@@ -103,6 +103,7 @@ def write_backup(
                     archive.add(config_path, CONFIG)
             _sync(part)
             part.replace(target)
+            _sync(target.parent)  # or a plug pulled now would leave none
     except (OSError, tarfile.TarError) as error:
         raise ServiceError(f"{to}: cannot be written: {_reason(error)}") from error
     finally:
@@ -191,6 +192,7 @@ def restore_backup(
                     _keep_settings(new_config, config_path, suffix)
                     _let_the_same_read(new_config, config_path)
                     new_config.replace(config_path)
+                os.sync()  # or a plug pulled now would bring the former data back
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
                 with suppress(OSError):
@@ -268,6 +270,7 @@ def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:
             _extract(archive, members[CONFIG], new_config)
         while unpacked.read(LARGEST_READ_BYTES):
             pass  # at its end the checksum is compared
+    os.sync()  # before anything takes its name
     return backed_up
 
 
@@ -340,16 +343,6 @@ def _add_text(archive: tarfile.TarFile, name: str, text: str, now: datetime) -> 
     archive.addfile(member, io.BytesIO(data))
 
 
-def _as_json(backed_up: BackedUp) -> dict[str, object]:
-    return {
-        "form": FORM,
-        "made_at": backed_up.made_at,
-        "version": backed_up.version,
-        "records": backed_up.records,
-        "files": backed_up.files,
-    }
-
-
 def _harmless(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo]:
     """The archive's plain files; anything that would lie elsewhere ends the restore."""
     total = 0
@@ -389,13 +382,15 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, to: Path) -> Non
     with to.open("wb") as out:
         os.fchmod(out.fileno(), member.mode & 0o777)  # the PIN is for its owner only
         shutil.copyfileobj(file, out)
-        out.flush()
-        os.fsync(out.fileno())
 
 
 def _sync(path: Path) -> None:
-    with path.open("rb") as written:
-        os.fsync(written.fileno())
+    """Return once a file's content, or a folder's list of names, is on the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _reason(error: Exception) -> str:

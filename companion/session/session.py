@@ -270,12 +270,7 @@ class Session:
             device: Hosts the table if nobody does yet.
             token: Proves the seat; None draws one. A seat that it proves already is returned.
         """
-        token = token or secrets.token_hex(16)
-        with self._notifier.transaction():
-            if self.seats_of((token,)):
-                return self._joined(token)
-            decision = seats.decide_join(self._table, name, token, device)
-            return self._take_decided(decision) or self._joined(token)
+        return self._seated(token, lambda own: seats.decide_join(self._table, name, own, device))
 
     def claim(
         self, seat: int, *, device: str | None = None, token: str | None = None
@@ -286,20 +281,23 @@ class Session:
             device: Hosts the table if nobody does yet.
             token: Proves the seat; None draws one. A seat that it proves already is returned.
         """
+
+        def decide(own: str) -> Decision | Rejected:
+            is_offered = seat in self._offered
+            return seats.decide_claim(self._table, seat, own, is_offered=is_offered, device=device)
+
+        return self._seated(token, decide)
+
+    def _seated(
+        self, token: str | None, decide: Callable[[str], Decision | Rejected]
+    ) -> Joined | Rejected:
         token = token or secrets.token_hex(16)
         with self._notifier.transaction():
-            if self.seats_of((token,)):
-                return self._joined(token)
-            is_offered = seat in self._offered
-            decision = seats.decide_claim(
-                self._table, seat, token, is_offered=is_offered, device=device
-            )
-            return self._take_decided(decision) or self._joined(token)
-
-    def _joined(self, token: str) -> Joined:
-        (seat,) = self.seats_of((token,))
-        self._offers.withdraw(seat)
-        return Joined(seat, token)
+            if not self.seats_of((token,)) and (refusal := self._take_decided(decide(token))):
+                return refusal
+            (seat,) = self.seats_of((token,))
+            self._offers.withdraw(seat)
+            return Joined(seat, token)
 
     def offer(self, seat: int) -> Rejected | None:
         """Offer a seat to another device for a while; the game goes on meanwhile."""

@@ -29,6 +29,7 @@ __all__ = [
     "encode",
     "field",
     "one_of",
+    "plain",
     "schemas",
 ]
 
@@ -121,6 +122,11 @@ def decoded(data: bytes, kind: Any) -> Any:
         return convert(msgspec.json.decode(data), kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise WireError("", "JSON", data[:40], "object") from None
+
+
+def plain(value: object) -> Any:
+    """Turn a value of declared types into plain data, which `convert` reads again."""
+    return msgspec.to_builtins(value)
 
 
 def encode(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from companion.engine import (
@@ -20,8 +20,8 @@ from companion.engine import (
     Rolled,
     apply,
     new_game,
-    with_sheets,
 )
+from companion.engine.state import Closing, dice_in_play, shut_bits
 
 
 def roll(low: int, high: int, **colour: int) -> Rolled:
@@ -42,6 +42,43 @@ def game(
     """A game with a roll due, from any position."""
     state = new_game(plan, players, first)
     return with_sheets(state, sheets or {}, closed=closed, misses=misses)
+
+
+def crosses_of(plan: Plan, marks: Mapping[str, Iterable[int]]) -> int:
+    """The crosses of a sheet written as numbers by row key; a last box brings its lock."""
+    crosses = 0
+    for key, numbers in marks.items():
+        for number in numbers:
+            crosses |= plan.with_lock(plan.bits[f"{key}{number}"])
+    return crosses
+
+
+def with_sheets(
+    state: GameState,
+    sheets: Mapping[int, Mapping[str, Iterable[int]]],
+    *,
+    closed: Iterable[str] = (),
+    misses: Mapping[int, int] | None = None,
+) -> GameState:
+    """The state with crosses, closed rows (by key) and misses set, to begin from any position."""
+    plan = state.plan
+    crosses = list(state.crosses)
+    for player, marks in sheets.items():
+        crosses[player] = crosses_of(plan, marks)
+    closings = []
+    for key in closed:
+        lock = plan.lock_bits[plan.index[key]]
+        by = tuple(p for p in range(state.players) if crosses[p] & lock)
+        closings.append(Closing(plan.index[key], by, 2))
+    shut = shut_bits(plan, closings)
+    given = misses or {}
+    return state._replace(
+        crosses=tuple(crosses),
+        open=tuple(plan.open_boxes(own, shut) for own in crosses),
+        misses=tuple(given.get(p, 0) for p in range(state.players)),
+        closed=tuple(closings),
+        dice=dice_in_play(plan, closings),
+    )
 
 
 def go(state: GameState, *events: Event) -> GameState:

@@ -14,9 +14,8 @@ from companion.engine import (
     Plan,
     SeatClosed,
     new_game,
-    with_sheets,
 )
-from tests.engine.build import action1, action2, go, legal, reason, roll, ruling
+from tests.engine.build import action1, action2, go, legal, reason, roll, ruling, with_sheets
 
 FIVE = [2, 3, 4, 5, 6]
 

@@ -14,7 +14,7 @@ from companion.engine import (
     apply,
     fold,
 )
-from tests.engine.build import go
+from tests.engine.build import crosses_of, go
 from tests.engine.strategies import games
 
 
@@ -59,5 +59,5 @@ def test_kept_open_boxes_are_those_the_sheet_gives(drawn: tuple[GameState, list[
     assert state.open == tuple(state.plan.open_boxes(own, shut) for own in state.crosses)
     for player in range(state.players):
         crosses = state.crosses[player]
-        assert state.plan.crosses_of(state.plan.marks_of(crosses)) == crosses
+        assert crosses_of(state.plan, state.plan.marks_of(crosses)) == crosses
         assert not state.plan.lost_boxes(crosses, shut) & (crosses | state.open[player])

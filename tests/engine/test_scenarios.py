@@ -19,12 +19,11 @@ from companion.engine import (
     Rolled,
     apply,
     new_game,
-    with_sheets,
 )
 from companion.engine.events import Fact, MissTaken
 from companion.engine.notation import parse_roll
 from tests.conftest import SHARED
-from tests.engine.build import facts_of, go, legal, reason
+from tests.engine.build import facts_of, go, legal, reason, with_sheets
 
 GAMES = SHARED / "games"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from companion.engine import BIG_POINTS, DieColour, HouseRule, new_game, with_sheets
+from companion.engine import BIG_POINTS, DieColour, HouseRule, new_game
 from companion.engine.offers import Group, dice_for, offer_of
-from tests.engine.build import action1, game, go, roll
+from tests.engine.build import action1, game, go, roll, with_sheets
 
 FIVE = [2, 3, 4, 5, 6]
 

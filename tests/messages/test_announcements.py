@@ -18,7 +18,6 @@ from companion.engine import (
     Withdrawn,
     apply,
     new_game,
-    with_sheets,
 )
 from companion.engine.variants import BASE, BIG_POINTS
 from companion.eventlog.state import Game
@@ -33,7 +32,7 @@ from companion.messages.announcements import (
 from companion.messages.catalogue import load_phrases
 from companion.messages.refusals import refusal_line
 from companion.session.preview import differences
-from tests.engine.build import action1, facts_of, game, go, roll
+from tests.engine.build import action1, facts_of, game, go, roll, with_sheets
 
 EN = load_phrases("en")
 NAMES = ("Ada", "Ben", "Cleo")

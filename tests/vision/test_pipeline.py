@@ -14,6 +14,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import PictureError
 from companion.tray import Problem, ProblemCode, TrayStatus
+from tests.vision.scenes import default_scene
 from tests.vision.trays import SIX, block, dice_of, ground, tray
 from vision import pipeline
 from vision.benchmark.frames import case_of
@@ -23,7 +24,7 @@ from vision.calibration.calibration import Calibration
 from vision.images import load_picture
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
-from vision.simulation.render import default_scene, render, truth
+from vision.simulation.render import render, truth
 from vision.simulation.scene import Thing
 
 IMAGES = Path(__file__).parent / "images"
@@ -191,7 +192,8 @@ def test_a_reading_follows_the_picture_when_it_is_scaled_or_turned() -> None:
         reading, _ = read(np.ascontiguousarray(pixels))
         assert reading.roll == Roll.of((1, 2), dict(roll[2:]))
         height, width = pixels.shape[:2]
-        assert reading.size_wh == (width, height)
+        assert reading.evidence is not None
+        assert reading.evidence.size_wh == (width, height)
         for die in reading.dice:
             assert 0 < die.centre_xy[0] < width
             assert 0 < die.centre_xy[1] < height

@@ -46,14 +46,14 @@ def ok(values: str = "34-4225", *, dx: float = 0.0, dy: float = 0.0) -> Reading:
         for n, (c, v) in enumerate(zip(colours, digits, strict=True))
     )
     roll = Roll.of((digits[0], digits[1]), dict(zip(ALL_DICE[2:], digits[2:], strict=True)))
-    return Reading(TrayStatus.OK, dice, (), (640, 480), 0.0, roll)
+    return Reading(TrayStatus.OK, dice, (), roll)
 
 
 def bad(status: str, *dice: DieView, colour: str | None = None) -> Reading:
     """A reading that may not be announced."""
     named = DieColour(colour) if colour else None
     problem = Problem(ProblemCode(status), named)
-    return Reading(TrayStatus(status), tuple(dice), (problem,), (640, 480))
+    return Reading(TrayStatus(status), tuple(dice), (problem,))
 
 
 def picture(shade: int = 90, spot: int | None = None) -> Pixels:
@@ -70,13 +70,16 @@ class ScriptedEye:
     def __init__(self, *script: Reading | Exception) -> None:
         self.script = list(script)
         self.asked: list[tuple[DieColour, ...]] = []
+        self.frames: list[tuple[Reading, Frame]] = []
 
     def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
         self.asked.append(tuple(in_play))
         answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(answer, Exception):
             raise answer
-        return replace(answer, captured_at_s=frame.captured_at_s)
+        reading = replace(answer)
+        self.frames.append((reading, frame))
+        return reading
 
 
 class ScriptedCamera:

@@ -10,12 +10,13 @@ import cv2
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
+from tests.vision.scenes import default_scene
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
 from vision.pipeline import distinct_dice
 from vision.reading import Pixels
 from vision.simulation.geometry import resting_die
-from vision.simulation.render import background, default_scene, render
+from vision.simulation.render import background, render
 from vision.simulation.scene import Background, Camera
 
 SIX = tuple(zip(ALL_DICE, (3, 5, 2, 6, 1, 4), strict=True))

@@ -129,7 +129,7 @@ def app(
         join_name=lambda: place["name"],
         power=power,
         version="0.1",
-        access=Access(code="QWX7", pin="4711"),
+        access=Access(code="QWX7", pin="471147"),
         chances=lambda number: tuple(chances),
         advice=lambda game: advice,
         has_broker=has_broker,

@@ -28,7 +28,7 @@ from web.server import Server
 
 Sit = Callable[[str], FlaskClient]
 
-SECRETS = ("QWX7", "4711")
+SECRETS = ("QWX7", "471147")
 EVERYTHING = (
     "/",
     "/table",
@@ -144,8 +144,8 @@ class TestTheTableView:
         assert shown(television)["door"]["code"] == "QWX7"
         assert shown(television)["door"]["pin"] is None
         assert shown(television)["pairing"] is None
-        assert "4711" not in television.get("/api/state?view=table").text
-        assert me(ada)["door"]["pin"] == "4711"
+        assert "471147" not in television.get("/api/state?view=table").text
+        assert me(ada)["door"]["pin"] == "471147"
         assert post(ada, "pair", code=code)[0] == 409
 
     def test_its_own_code_takes_no_seat_and_the_refusal_says_whose_it_is(self, app: Flask) -> None:
@@ -160,7 +160,7 @@ class TestTheTableView:
     ) -> None:
         client.get("/table")
         assert shown(client)["door"]["code"] == "QWX7"
-        assert shown(client)["door"]["pin"] == "4711"
+        assert shown(client)["door"]["pin"] == "471147"
         assert shown(table_view(app))["door"] is None
 
     def test_those_on_the_tables_machine_push_no_television_out(self, app: Flask, sit: Sit) -> None:

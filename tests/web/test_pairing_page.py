@@ -50,7 +50,7 @@ def test_the_first_host_comes_in_by_the_pin_if_no_screen_shows_a_code(
     assert left(television, BEYOND) == []
     host = open_page("/host", size_wh=PHONE, device="")
     assert "dice-companion pin" in host.locator("#gate").inner_text()
-    host.locator("#pin").fill("4711")
+    host.locator("#pin").fill("471147")
     host.get_by_role("button", name="Host the table").click()
     host.get_by_role("tab", name="Settings").click()
     television.get_by_text(re.compile("The host enters")).wait_for()

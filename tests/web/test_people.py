@@ -83,12 +83,12 @@ class TestTheCode:
     def test_only_the_table_view_and_the_host_receive_it(self, app: Flask) -> None:
         ada, ben = phone(app, "192.168.1.20"), phone(app, "192.168.1.21")
         post(ada, "join", name="Ada", code="QWX7")
-        assert me(ada)["door"] == {"code": "QWX7", "pin": "4711", "wifi": None}
+        assert me(ada)["door"] == {"code": "QWX7", "pin": "471147", "wifi": None}
         assert me(ben)["door"] is None
-        assert "4711" not in ben.get("/api/state").text
+        assert "471147" not in ben.get("/api/state").text
         shown = ben.get("/api/state?view=table")
         assert shown.get_json()["me"]["door"] is None
-        assert "4711" not in shown.text
+        assert "471147" not in shown.text
 
     def test_nobody_finds_it_by_trying(self, app: Flask) -> None:
         mallory = phone(app, "192.168.1.66")
@@ -129,7 +129,7 @@ class TestTheHost:
         ada, ben = sit("Ada"), sit("Ben")
         assert post(ben, "host", pin="0000")[1]["error"] == "BAD_PIN"
         assert post(ben, "host")[0] == 403
-        status, state = post(ben, "host", pin="4711")
+        status, state = post(ben, "host", pin="471147")
         assert (status, state["me"]["host"]) == (200, True)
         assert post(ben, "start")[0] == 200
         assert me(ada)["host"]
@@ -156,7 +156,7 @@ class TestTheHost:
         assert not me(guest)["host"]
         assert post(guest, "host")[0] == 403
         assert post(guest, "host", pin="0000")[1]["error"] == "BAD_PIN"
-        assert post(owner, "host", pin="4711")[1]["me"]["host"]
+        assert post(owner, "host", pin="471147")[1]["me"]["host"]
         assert not me(sit("Ada"))["host"]
 
     def test_a_browser_at_the_machine_becomes_host_while_there_is_none(

@@ -71,7 +71,7 @@ class TestTheHost:
         first = open_page("/host")
         first.get_by_role("button", name="Start the game").wait_for()
         second = open_page("/host")
-        second.get_by_label("The host’s PIN").fill("4711")
+        second.get_by_label("The host’s PIN").fill("471147")
         second.get_by_label("The host’s PIN").press("Enter")
         second.get_by_role("button", name="Start the game").wait_for()
         assert focused(second) == "h-game"

@@ -140,7 +140,7 @@ def app(stage: Stage, wizard: StandInSetup) -> Flask:
         simulator=tray,
         equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
         setup=wizard,
-        access=Access(pin="4711"),
+        access=Access(pin="471147"),
     )
 
 

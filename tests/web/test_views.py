@@ -195,7 +195,7 @@ def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> 
         "Dice Companion",
         "0.1",
         by_call["epoch"],
-        access=Access(code="QWX7", pin="4711"),
+        access=Access(code="QWX7", pin="471147"),
     )
     cookies = [ada.get_cookie(name) for name in (BROWSER_COOKIE, SEAT_COOKIE)]
     device, token = [cookie.value for cookie in cookies if cookie is not None]

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Protocol
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from vision.calibration.calibration import Calibration
@@ -14,6 +13,7 @@ from vision.calibration.drift import compare
 from vision.calibration.learning import LearntDice, calibrated, dice_of, dice_of_roll, learn
 from vision.calibration.light import white_balanced
 from vision.images import as_pixels
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Reading
 
 LOGGER = logging.getLogger(__name__)
@@ -38,19 +38,6 @@ ADVICE = {
 }
 
 
-class FrameReader(Protocol):
-    """Reads single frames, with a calibration if there is one."""
-
-    def read(
-        self,
-        frame: Frame,
-        in_play: Sequence[DieColour] = ALL_DICE,
-        *,
-        calibration: Calibration | None = None,
-    ) -> Reading:
-        """Read the dice of a frame."""
-
-
 class CalibratedReader:
     """Reads frames of one tray with the valid part of its calibration.
 
@@ -58,7 +45,7 @@ class CalibratedReader:
         change: Lasting change since the calibration, or None; any thread may read it.
     """
 
-    def __init__(self, eye: FrameReader, calibration: Calibration | None) -> None:
+    def __init__(self, eye: DiceReader, calibration: Calibration | None) -> None:
         self.change: Change | None = None
         self._eye = eye
         self._calibration = calibration

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from companion.errors import CameraUnavailable
 from vision.cameras.camera import Camera
 from vision.cameras.devices import FIRST_PICTURE_S, CameraSilent
+
+LOGGER = logging.getLogger(__name__)
 
 HASTY_S = 1.5
 """Seconds to wait for the first picture of a webcam that was just plugged in. One that is opened
@@ -21,12 +26,25 @@ class Open(Protocol):
 class Reopener:
     """Opens a camera by the name it had when it was last open.
 
-    Every second silent opening gets the full time, so that a slow camera comes back too.
+    Every second silent opening gets the full time, so that a slow camera comes back too. While the
+    camera is away, one that was plugged in since may take its place. One that was there all the
+    time may not: the camera of a laptop looks at no tray.
     """
 
-    def __init__(self, open_named: Open, source: str) -> None:
-        """Prepare to open `source`; `auto` becomes the camera that was found."""
+    def __init__(
+        self,
+        open_named: Open,
+        source: str,
+        *,
+        webcams: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        """Prepare to open `source`; `auto` becomes the camera that was found.
+
+        Args:
+            webcams: Lists those which may take its place; none may by default.
+        """
         self._open, self._source, self._is_hasty = open_named, source, True
+        self._webcams, self._known = webcams, frozenset(webcams())
 
     def __call__(self) -> Camera:
         """Open the camera.
@@ -35,9 +53,23 @@ class Reopener:
             CameraUnavailable: It is not there or delivers no picture.
         """
         try:
-            camera = self._open(self._source, HASTY_S if self._is_hasty else FIRST_PICTURE_S)
+            camera = self._open_it_or_a_new_one(HASTY_S if self._is_hasty else FIRST_PICTURE_S)
         except CameraSilent:
             self._is_hasty = not self._is_hasty
             raise
         self._source, self._is_hasty = camera.source, True
+        self._known = frozenset(self._webcams())
+        return camera
+
+    def _open_it_or_a_new_one(self, patience_s: float) -> Camera:
+        try:
+            return self._open(self._source, patience_s)
+        except CameraSilent:
+            raise
+        except CameraUnavailable:
+            new = next((path for path in self._webcams() if path not in self._known), None)
+            if new is None:
+                raise
+        camera = self._open(new, patience_s)
+        LOGGER.warning("camera %s is away; %s takes its place", self._source, camera.source)
         return camera

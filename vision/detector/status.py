@@ -145,7 +145,7 @@ def _share(confidences: Iterable[float]) -> float:
     return 0.0 if math.prod(each) >= ANNOUNCE else ANNOUNCE ** (1.0 / len(each))
 
 
-def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour], captured_at_s: float) -> Reading:
+def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour]) -> Reading:
     """Decide the status of a scene and return it with every die."""
     verdict = decide_status(scene.dice, in_play, scene.clutter)
     dice = tuple(
@@ -155,15 +155,7 @@ def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour], captured_at_s
         )
         if n not in verdict.discarded
     )
-    return Reading(
-        verdict.status,
-        dice,
-        verdict.problems,
-        scene.size_wh,
-        captured_at_s,
-        verdict.roll,
-        evidence=scene,
-    )
+    return Reading(verdict.status, dice, verdict.problems, verdict.roll, evidence=scene)
 
 
 def _die_view(die: DieEvidence, given: DieColour | None, joint: float, *, is_ok: bool) -> DieView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
@@ -13,8 +13,9 @@ from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
 from companion.tray import DieView, TrayStatus
 from vision.calibration.calibration import Calibration
+from vision.calibration.drift import Reference, in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, white_balanced
-from vision.calibration.reader import CalibratedReader
+from vision.calibration.reader import CalibratedReader, what_changed, what_holds
 from vision.cameras.camera import Camera
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
@@ -137,6 +138,22 @@ def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[Cu
         CustomDie(colour, die.face_bgr, die.taken_for, die.pips_bgr)
         for die, colour in zip(dice, plays, strict=True)
     )
+
+
+def measured_dice(
+    frame: Frame, kept: Calibration, eye: DiceReader
+) -> tuple[tuple[ShownDie, ...], tuple[float, float, float] | None]:
+    """As `shown_dice`, without kept dice, and the white balance by the white ones."""
+    holds = what_holds(kept, what_changed(kept, frame))
+    bare = replace(holds, dice=(), white_balance_bgr=None)
+    gains = gains_of_white(shown_dice(frame.pixels, bare, eye))
+    return shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), eye), gains
+
+
+def reference_of(frame: Frame, kept: Calibration) -> Reference:
+    """The tray's look when its corners are kept; kept dice keep the light they were measured in."""
+    now = take_reference(frame.pixels)
+    return in_the_light_of(now, kept.reference) if kept.dice and kept.reference else now
 
 
 def gains_of_white(dice: Sequence[ShownDie]) -> tuple[float, float, float] | None:

@@ -19,7 +19,7 @@ from vision.calibration.calibration import (
 )
 from vision.calibration.drift import Reference, compare, in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light
-from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
+from vision.calibration.reader import CalibratedReader, Change
 from vision.detector.known_dice import CustomDie
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Point
@@ -28,9 +28,9 @@ from vision.setup.measure import (
     ShownDie,
     colours_played,
     faults_of,
-    gains_of_white,
     known_dice,
-    shown_dice,
+    measured_dice,
+    reference_of,
 )
 
 
@@ -130,10 +130,7 @@ class TraySetup:
         frame = self._frame()
         height, width = frame.pixels.shape[:2]
         check_corners(corners, (width, height))
-        now = take_reference(frame.pixels)
-        kept = self._kept((width, height))
-        if kept.dice and kept.reference is not None:
-            now = in_the_light_of(now, kept.reference)
+        now = reference_of(frame, self._kept((width, height)))
         self._keep(frame, tray_px=tuple(corners), reference=now)
 
     def hold_exposure(self) -> None:
@@ -161,10 +158,7 @@ class TraySetup:
         frame = self._frame()
         pixels = frame.pixels
         kept = self._kept((pixels.shape[1], pixels.shape[0]))
-        holds = what_holds(kept, what_changed(kept, frame))
-        bare = replace(holds, dice=(), white_balance_bgr=None)
-        gains = gains_of_white(shown_dice(pixels, bare, self._bare))
-        shown = shown_dice(pixels, replace(bare, white_balance_bgr=gains), self._bare)
+        shown, gains = measured_dice(frame, kept, self._bare)
         number = secrets.randbelow(1 << 31)
         with self._mutex:
             self._shown = number, shown, gains, take_reference(pixels)

@@ -21,6 +21,7 @@ from companion.tray import Note
 from vision.cameras.camera import CameraKind
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
+from vision.simulation.default_tray import default_tray
 from vision.simulation.geometry import turned
 from vision.simulation.landing import MISHAPS
 from vision.simulation.lens import expose
@@ -28,7 +29,6 @@ from vision.simulation.render import background
 from vision.simulation.render_dice import draw_dice
 from vision.simulation.render_objects import draw_things
 from vision.simulation.scene import Background, Camera, Die, Floats, Scene, Thing
-from vision.simulation.throw import default_tray
 from vision.simulation.tumble import Throw, draw_throw
 
 SHUTTER_S = 1.0 / 50.0

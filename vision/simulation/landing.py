@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from companion.engine.dice import DieColour
+from vision.simulation.default_tray import default_die
 from vision.simulation.geometry import inside_tray, resting_die, turned
 from vision.simulation.scene import Die, Tray
-from vision.simulation.throw import default_die
 
 MISHAPS = ("cocked", "off", "touching")
 """Mishaps of a throw: a die propped against another, one over the rim, a pile."""
@@ -29,11 +29,9 @@ def draw_landing(
 ) -> list[Die]:
     """Draw the dice in play at rest, every value with the same chance.
 
-    Raises:
-        ValueError: `mishap` is none of MISHAPS.
+    Args:
+        mishap: One of MISHAPS.
     """
-    if mishap is not None and mishap not in MISHAPS:
-        raise ValueError(f"mishap: expected one of {', '.join(MISHAPS)}, got {mishap!r}")
     dice = [(colour, int(rng.integers(1, 7))) for colour in in_play]
     rest = _places(rng, dice, tray, touching=mishap == "touching")
     if mishap in ("cocked", "off") and rest:

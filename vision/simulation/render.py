@@ -5,7 +5,7 @@ training generator use the same code. Lengths are millimetres in a right-handed 
 floor is the plane z = 0, x runs right and y up in the default picture, z towards the camera.
 Colours are linear light (reflectance 0.0 to 1.0), channels blue, green, red like the pixels.
 
-    scene = default_scene([(DieColour.RED, 3), ...], seed=1)   # a beautiful tray, dice at rest
+    scene = replace(default_tray(), dice=(...))   # a beautiful tray, dice at rest
     ground = background(scene)                   # the empty tray, drawn once per tray and light
     pixels = render(scene, ground)               # (H, W, 3) uint8 BGR; dice, shadows, lens
     facts = truth(scene)                         # per die: value, corners, centre, cocked ...
@@ -18,7 +18,6 @@ from `resting_die`, throws from `vision.simulation.tumble`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +39,6 @@ from vision.simulation.scene import (
     Floats,
     Scene,
 )
-from vision.simulation.throw import default_tray, scattered
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +90,6 @@ def truth(scene: Scene) -> tuple[DieTruth, ...]:
     """The exact state of every die of a scene, in the order of `scene.dice`."""
     cover = cover_mask(scene) if scene.things else None
     return tuple(_die_truth(scene, die, cover) for die in scene.dice)
-
-
-def default_scene(
-    dice: Sequence[tuple[DieColour, int]] = (),
-    *,
-    seed: int = 0,
-    size_wh: tuple[int, int] = (640, 480),
-) -> Scene:
-    """The tray a newcomer sees: green felt, a wooden rim, a warm lamp, dice at random places."""
-    scene = default_tray(size_wh)
-    return scattered(scene, dice, seed) if dice else scene
 
 
 def _die_truth(scene: Scene, die: Die, cover: Floats | None) -> DieTruth:

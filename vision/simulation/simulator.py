@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from companion.engine.dice import DieColour
-from companion.errors import CameraUnavailable
 from vision.simulation.camera import ALL_MISHAPS, TROUBLES, SimulatedTray
 from vision.tracking.camera_loop import CameraLoop
 
@@ -31,23 +30,11 @@ class Simulator:
         self._in_play = in_play
 
     def throw(self, *, mishap: str | None = None) -> None:
-        """Throw the dice in play and return at once.
-
-        Raises:
-            CameraUnavailable: There is no such mishap.
-        """
-        if mishap is not None and mishap not in self.mishaps:
-            raise CameraUnavailable(f"throw: there is no mishap {mishap!r}")
+        """Throw the dice in play and return at once."""
         dice = tuple(self._in_play())
         self._loop.expect_throw()
         self._loop.call_soon(lambda: self._tray.throw(dice, mishap=mishap))
 
     def trouble(self, name: str) -> None:
-        """Disturb the camera from its next frame on.
-
-        Raises:
-            CameraUnavailable: There is no such disturbance.
-        """
-        if name not in self.troubles:
-            raise CameraUnavailable(f"trouble: there is none called {name!r}")
+        """Disturb the camera from its next frame on."""
         self._loop.call_soon(lambda: self._tray.trouble(name))

@@ -117,11 +117,7 @@ def draw_throw(
     *,
     mishap: str | None = None,
 ) -> Throw:
-    """Draw a throw of the dice in play.
-
-    Raises:
-        ValueError: `mishap` is none of MISHAPS.
-    """
+    """Draw a throw of the dice in play; arguments as for `draw_landing`."""
     rest = draw_landing(rng, in_play, tray, mishap=mishap)
     side = int(rng.integers(4))
     return Throw(tuple(_way(rng, die, tray, side) for die in rest))

@@ -82,7 +82,7 @@ def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Readin
     if is_still:
         clutter = Clutter(median(frame.scene.clutter.thing for frame in frames))
     scene = SceneEvidence(tuple(dice), clutter, newest.scene.size_wh)
-    return reading_of(scene, in_play, newest.at_s)
+    return reading_of(scene, in_play)
 
 
 def lie_alike(one: RestFrame, other: RestFrame) -> bool:

@@ -132,7 +132,7 @@ def settle(
         return _afresh(state, Shown(TrayStatus.MOVING))
     if reading is None:
         return state
-    if state.seen is not None and _says_the_same(state.seen, reading):
+    if state.seen is not None and says_the_same(state.seen, reading):
         state = replace(state, agreed=state.agreed + 1, read_s=at_s)
     else:
         is_sure = reading.status is TrayStatus.OK
@@ -314,7 +314,7 @@ def _differing(one: Roll | None, other: Roll | None) -> frozenset[DieColour]:
     return frozenset({colour for colour, _ in {*one.coloured} ^ {*other.coloured}} | white)
 
 
-def _says_the_same(one: Reading, other: Reading) -> bool:
+def says_the_same(one: Reading, other: Reading) -> bool:
     """Whether two readings agree: in the roll if OK, else in their problems."""
     if one.status is not other.status:
         return False

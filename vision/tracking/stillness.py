@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from vision.evidence import SceneEvidence
-from vision.reading import Frame, Pixels
+from vision.reading import Frame, Pixels, Reading
+from vision.tracking.fusion import RestFrame, lie_alike
 from vision.tracking.motion import Changes, Thumbnail, changes, is_near, thumbnail
-from vision.tracking.settle import RETRY_S
+from vision.tracking.settle import RETRY_S, says_the_same
 
 THROW_S = 0.4
 """Seconds after a simulated throw within which the dice come into the picture."""
@@ -18,6 +19,10 @@ table)."""
 
 PAUSE_S = 1.0
 """Seconds without motion that end it: a waving arm pauses at each turn (chosen, not measured)."""
+
+FEWEST_ALIKE = 3
+"""Readings, `RETRY_S` apart, that find the same dice at the same places, after which a change over
+them is that of a shadow (chosen, not measured)."""
 
 
 class Stillness:
@@ -39,6 +44,8 @@ class Stillness:
         self.throw_due_s: float | None = None
         self._pixels: Pixels | None = None
         self._stirred_s = -math.inf
+        self._seen: tuple[RestFrame, Reading] | None = None  # the last reading while things moved
+        self._alike = 0  # readings in a row like it
 
     def is_broken(
         self, frame: Frame, lying: SceneEvidence | None, *, is_all_seen: bool, read_s: float
@@ -83,14 +90,25 @@ class Stillness:
         Dice that are all seen stay as they were read while nothing moves near them: they may be
         offered, or a person corrects them. Where something moves for long, such as a sleeve beside
         the tray, the dice are read as if all were still: if none of them moves from one reading to
-        the next, they lie still.
+        the next, they lie still. If they are read alike after each of several motions at the dice,
+        it is a shadow that moves over them.
         """
         if not changed.any():
             return False
         if at_s - self.changed_s >= PAUSE_S:
-            self._stirred_s = at_s
+            self._stirred_s, self._alike = at_s, 0
         self.changed_s = at_s
         is_restless = at_s - self._stirred_s >= RESTLESS_S
         if lying is not None and (is_restless or is_all_seen):
-            return is_near(changed, lying)
+            return self._alike < FEWEST_ALIKE and is_near(changed, lying)
         return not is_restless or at_s - read_s < RETRY_S
+
+    def on_stirred_reading(self, rest: RestFrame, reading: Reading, *, is_first: bool) -> None:
+        """Note what was read of a frame in which something moved.
+
+        Args:
+            is_first: It is the first reading since something moved at the dice.
+        """
+        was, self._seen = self._seen, (rest, reading)
+        is_like = was is not None and says_the_same(was[1], reading) and lie_alike(was[0], rest)
+        self._alike = self._alike + is_first if is_like and rest.scene.dice else 1

@@ -173,19 +173,20 @@ class TrayTracker:
         """Read the dice of a frame that is due."""
         if not observed.is_due:
             return observed
-        self._last_s = None  # the time a reading takes is no gap between frames
-        frame = observed.frame
+        frame, self._last_s = observed.frame, None  # a reading's time is no gap between frames
         reading = self._reader.read(frame, observed.in_play)
-        if reading.evidence is None or frame.is_damaged:
-            self._at_rest = ()  # a damaged frame is read alone, and so never announced
+        if reading.evidence is None or frame.is_damaged:  # it is read alone, and never announced
+            self._at_rest = ()
             return replace(observed, reading=reading)
         pixels, at_s = as_pixels(frame.pixels), frame.captured_at_s
         rest = rest_frame(pixels, reading.evidence, at_s, self._model.background)
         if observed.is_relit and self._at_rest and not lie_alike(self._at_rest[-1], rest):
             self._at_rest = ()  # a die was moved while the lamp changed
-        # Other dice may have come beside those that lie still.
+        # Where something moves, other dice may have come beside those that lie still.
         self._at_rest = (*self._at_rest, rest)[-(2 if observed.is_stirred else WINDOW) :]
-        reading = best_reading(self._at_rest, observed.in_play)
+        reading, is_first = best_reading(self._at_rest, observed.in_play), len(self._at_rest) == 1
+        if observed.is_stirred:
+            self._stillness.on_stirred_reading(rest, reading, is_first=is_first)
         return replace(observed, reading=reading, rest=rest)
 
     def begin_reading(self) -> None:

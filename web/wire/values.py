@@ -49,12 +49,12 @@ AnyName = Annotated[
 """The session rejects others."""
 Rule = Annotated[str, one_of(rule.value for rule in HouseRule)]
 AnyRule = Annotated[str, documented(rule.value for rule in HouseRule)]
+"""The rules reject others."""
 AnyMishap = Annotated[str, documented(("cocked", "off", "touching", "hand"))]
 AnyTrouble = Annotated[
     str, documented(("light", "nudge", "dark", "block", "freeze", "slow", "unplug"))
 ]
 """Names that the simulated tray accepts, as in table.mishaps and table.troubles."""
-"""The rules reject others."""
 Say = Annotated[str, one_of(AMOUNTS), Meta(description="How much is said.")]
 Volume = Annotated[int, Meta(ge=VOLUMES[0], le=VOLUMES[1])]
 Speed = Annotated[int, Meta(ge=SPEEDS[0], le=SPEEDS[1])]

@@ -11,10 +11,11 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import TrayStatus
+from tests.vision.scenes import default_scene
 from vision.benchmark import validation
 from vision.benchmark.frames import case_of
 from vision.benchmark.truth import pictures
-from vision.simulation.render import default_scene, render, truth
+from vision.simulation.render import render, truth
 from vision.simulation.scene import Lamp
 
 

@@ -13,6 +13,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, ConfigError
 from companion.tray import ProblemCode, TrayStatus
+from tests.vision.scenes import default_scene
 from tests.vision.trays import SIX, ground, lit, painted, shifted, tray, with_red_pips
 from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
 from vision.calibration.drift import compare, take_reference
@@ -26,7 +27,7 @@ from vision.reading import Frame, Pixels, Reading
 from vision.setup.corners import propose_corners
 from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
 from vision.simulation.geometry import resting_die
-from vision.simulation.render import default_scene, render
+from vision.simulation.render import render
 
 EYE = DiceReader()
 PURPLE = 145

@@ -9,6 +9,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import TrayStatus
+from tests.vision.scenes import scattered
 from tests.vision.trays import ground
 from vision.calibration.calibration import Calibration
 from vision.calibration.learning import FEWEST, LearntDice, dice_of, dice_of_roll, learn
@@ -17,8 +18,8 @@ from vision.detector.known_dice import CustomDie, compare_with_set
 from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
+from vision.simulation.default_tray import default_tray
 from vision.simulation.render import render
-from vision.simulation.throw import default_tray, scattered
 
 Bgr = tuple[float, float, float]
 BLUE, ORANGE = None, (0.02, 0.2, 0.75)

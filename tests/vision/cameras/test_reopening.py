@@ -77,3 +77,39 @@ def test_auto_keeps_to_the_camera_that_it_found() -> None:
     found = first().source
     reopen()
     assert socket.asked == ["auto", found]
+
+
+class Desk:
+    """Webcams that are plugged in."""
+
+    def __init__(self, *paths: str) -> None:
+        self.paths = list(paths)
+
+    def open(self, source: str, patience_s: float) -> Camera:
+        if source not in self.paths:
+            raise CameraUnavailable(f"camera {source!r}: is not there")
+        camera = ScriptedCamera(FakeClock(), [])
+        camera.source = source
+        return camera
+
+
+@pytest.mark.parametrize("new", ["/dev/video11", "/dev/v4l/by-id/another"])
+def test_a_webcam_plugged_in_for_another_takes_its_place(new: str) -> None:
+    desk = Desk("/dev/v4l/by-id/built-in", "/dev/video10")
+    reopen = Reopener(desk.open, "/dev/video10", webcams=lambda: desk.paths)
+    desk.paths.remove("/dev/video10")
+    with pytest.raises(CameraUnavailable, match="video10"):
+        reopen()
+    desk.paths.append(new)
+    assert reopen().source == new
+    desk.paths.remove(new)
+    with pytest.raises(CameraUnavailable, match=new):
+        reopen()
+
+
+def test_a_camera_that_was_named_is_not_replaced() -> None:
+    desk = Desk("/dev/video10")
+    reopen = Reopener(desk.open, "/dev/video10")
+    desk.paths = ["/dev/video11"]
+    with pytest.raises(CameraUnavailable, match="video10"):
+        reopen()

@@ -38,7 +38,7 @@ def detection(*, leaning: float = -10.0, agree: bool = True, moving: float = 0.0
 
 def test_a_strongly_tilted_die_has_no_value() -> None:
     dice = (*SIX[:2], replace(SIX[2], leaning=4.0), *SIX[3:])
-    reading = reading_of(SceneEvidence(dice, CLEAR, SIZE_WH), ALL_DICE, 0.0)
+    reading = reading_of(SceneEvidence(dice, CLEAR, SIZE_WH), ALL_DICE)
     assert [die.value for die in reading.dice] == [1, 2, None, 4, 5, 6]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.vision.scenes import default_scene
 from tests.vision.trays import SIX, ground, tray
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
@@ -18,7 +19,7 @@ from vision.detector.tilt import leanings
 from vision.detector.upright import classify_upright, shown, upright_turn
 from vision.reading import Pixels
 from vision.simulation.geometry import to_matrix
-from vision.simulation.render import default_scene, render
+from vision.simulation.render import render
 
 SQUARE = 40.0 * np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 

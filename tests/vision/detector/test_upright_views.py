@@ -9,9 +9,10 @@ import cv2
 import numpy as np
 
 from companion.engine.dice import DieColour
+from tests.vision.scenes import default_scene
 from tests.vision.trays import SIX, dice_of, ground
 from vision.simulation.geometry import to_matrix
-from vision.simulation.render import default_scene, render
+from vision.simulation.render import render
 
 
 def test_one_tilted_die_among_flat_ones_is_found() -> None:

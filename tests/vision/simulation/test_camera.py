@@ -16,11 +16,11 @@ from companion.tray import TrayView
 from tests.vision.tray_fakes import FakeClock
 from vision.reading import Frame
 from vision.simulation.camera import HAND_S, STILLS, SimulatedTray
+from vision.simulation.default_tray import default_tray
 from vision.simulation.geometry import inside_tray
 from vision.simulation.landing import MISHAPS, support_mm
 from vision.simulation.scene import COCKED_DEG
 from vision.simulation.simulator import Simulator
-from vision.simulation.throw import default_tray
 from vision.simulation.tumble import Throw, draw_throw
 from vision.tracking.camera_loop import CameraLoop
 from vision.tracking.motion import changes, thumbnail
@@ -145,11 +145,6 @@ def test_mishaps_go_wrong_in_their_own_way(seed: int) -> None:
         for one, other in itertools.combinations(a_throw(seed, "touching").at_rest, 2)
     ]
     assert sum(gap < 1.25 * 16.0 for gap in gaps) >= 3
-
-
-def test_an_unknown_mishap_is_named() -> None:
-    with pytest.raises(ValueError, match="expected one of cocked, off, touching"):
-        a_throw(1, "earthquake")
 
 
 # -- the camera -----------------------------------------------------------------------------

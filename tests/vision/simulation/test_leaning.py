@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import DieColour
+from tests.vision.scenes import default_scene
 from vision.simulation.appearance import random_style
 from vision.simulation.geometry import inside_tray, resting_die
 from vision.simulation.leaning import MOST_DEG, beside, held_up, stacked
 from vision.simulation.random_scenes import Recipe, random_scene
-from vision.simulation.render import default_scene, render, truth
+from vision.simulation.render import render, truth
 from vision.simulation.scene import COCKED_DEG, Die, Scene, Thing
 from vision.training.dataset import frame_part
 

@@ -12,10 +12,11 @@ import pytest
 
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
+from tests.vision.scenes import default_scene
 from vision.simulation import patterns, shadows, unseen_patterns
 from vision.simulation.looks import SPLITS, TRAINED, UNSEEN, flecked, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene
-from vision.simulation.render import default_scene, render, truth
+from vision.simulation.render import render, truth
 from vision.simulation.scene import Die, Finish, Mask, Room, Scene, Surface, Tile, Wear
 
 

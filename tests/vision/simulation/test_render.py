@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
+from tests.vision.scenes import default_scene
 from vision.simulation import symbols
+from vision.simulation.default_tray import default_die, default_tray
 from vision.simulation.geometry import inside_tray, pip_centres, resting_die, turned
-from vision.simulation.render import background, default_scene, render, truth
+from vision.simulation.render import background, render, truth
 from vision.simulation.render_tray import room_light
 from vision.simulation.scene import FACES, Camera, Finish, Lamp, Lens, Motion, Room, Scene, Thing
-from vision.simulation.throw import default_die, default_tray
 
 ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
 

@@ -12,9 +12,9 @@ from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import TrayView
 from tests.vision.tray_fakes import FakeClock
 from vision.simulation.camera import SimulatedTray
+from vision.simulation.default_tray import default_tray
 from vision.simulation.render import background
 from vision.simulation.scene import Background, Camera, Floats, Scene, Surface
-from vision.simulation.throw import default_tray
 from vision.tracking.tracker import Reader, TrayTracker
 
 FPS = 15.0

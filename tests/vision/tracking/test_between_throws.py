@@ -10,6 +10,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import ProblemCode, TrayStatus
+from tests.vision.scenes import default_scene
 from tests.vision.tracking.drawn_evidence import (
     GREEN,
     SIX,
@@ -25,7 +26,7 @@ from tests.vision.tray_fakes import picture
 from vision.evidence import Clutter, DieEvidence
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
-from vision.simulation.render import background, default_scene, render
+from vision.simulation.render import background, render
 from vision.tracking.background import Background, without_background
 from vision.tracking.fusion import combine, rest_frame
 from vision.tracking.tracker import TrayTracker

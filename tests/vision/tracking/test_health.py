@@ -12,9 +12,10 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import CameraFault, TrayView
+from tests.vision.scenes import default_scene
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, bad, ok
 from vision.reading import Frame, Pixels, Reading
-from vision.simulation.render import background, default_scene, render
+from vision.simulation.render import background, render
 from vision.tracking.camera_loop import CameraLoop
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
 from vision.tracking.motion import thumbnail

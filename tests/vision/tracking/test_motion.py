@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE
+from tests.vision.scenes import default_scene
 from vision.reading import Pixels
-from vision.simulation.render import background, default_scene, render
+from vision.simulation.render import background, render
 from vision.simulation.scene import Thing
 from vision.tracking.motion import THUMBNAIL_WIDTH_PX, Thumbnail, changes, thumbnail
 

@@ -55,7 +55,7 @@ def play(
         moved = step == MOVED
         reading = None
         if not isinstance(step, str) and needs_reading(state, at_s, moved=moved):
-            reading = replace(step, captured_at_s=at_s)
+            reading = replace(step)
         state = settle(state, at_s, moved=moved, reading=reading)
         said.append(state.shown.status.value)
         assert (state.shown.roll is not None) == (state.shown.status is TrayStatus.OK)

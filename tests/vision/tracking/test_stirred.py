@@ -112,6 +112,42 @@ def test_a_sleeve_that_pauses_at_each_turn_is_still_moving() -> None:
     assert set(said[int((RESTLESS_S + 0.6) * FPS) :]) == {TrayStatus.OK}
 
 
+def under_a_shadow(number: int, pixels: Pixels) -> Pixels:
+    """The edge of a shadow moves to and fro over the dice."""
+    dark = pixels.copy()
+    dark[:, : 260 + 30 * (number % 5)] //= 2
+    return dark
+
+
+def test_dice_are_read_though_a_shadow_never_stops_moving_over_them() -> None:
+    tracker, said, rolls = tracker_of((0, scene(SIX)), (80, tipped_over())), [], []
+    for number in range(140):
+        pixels = with_squares(SIX)
+        if number >= 80:
+            cv2.circle(pixels, (340, 100), 9, (30, 30, 30), -1)
+        tracker.step(Frame(under_a_shadow(number, pixels), number / FPS, number))
+        said.append(tracker.view().status)
+        rolls.append(tracker.view().roll)
+    first = said.index(TrayStatus.OK)
+    assert RESTLESS_S * FPS <= first <= (RESTLESS_S + 1.5) * FPS
+    assert set(rolls[first:80]) == {rolls[first]}
+    assert rolls[first] not in rolls[85:], "the die tipped over half a second before"
+    assert rolls[-1] is not None
+
+
+def test_dice_that_tumble_for_long_are_never_offered() -> None:
+    """Every reading finds them, but never as before."""
+    tumbling = [
+        scene([replace(die(c, 1 + (n + k) % 6, n), moving=False) for n, c in enumerate(ALL_DICE)])
+        for k in range(6)
+    ]
+    tracker = tracker_of(*((number, tumbling[number // 3 % 6]) for number in range(120)))
+    for number in range(120):
+        pixels = under_a_shadow(number, with_squares(SIX))
+        tracker.step(Frame(pixels, number / FPS, number))
+        assert tracker.view().roll is None
+
+
 def test_a_tray_that_never_comes_to_rest_is_no_background() -> None:
     """Two dice read beside a sleeve stay dice of the throw that the others complete."""
     tracker = tracker_of((0, scene(SIX[:2])), (50, scene(SIX)))

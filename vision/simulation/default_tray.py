@@ -1,14 +1,12 @@
-"""The default tray and dice, and dice scattered at rest."""
+"""The default tray and its dice."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.simulation.geometry import inside_tray, resting_die
 from vision.simulation.scene import (
     Bgr,
     Camera,
@@ -72,27 +70,6 @@ def default_tray(size_wh: tuple[int, int] = (640, 480)) -> Scene:
         ambient=(0.33, 0.33, 0.33),
         lens=Lens(vignette=0.22, blur_px=0.55, noise=0.006, contrast=0.35),
     )
-
-
-def scattered(scene: Scene, dice: Sequence[tuple[DieColour, int]], seed: int) -> Scene:
-    """Return the scene with dice at rest in random places, without contact."""
-    rng = np.random.default_rng(seed)
-    placed: list[Die] = []
-    outline = np.array(scene.tray.outline_mm)
-    low, high = outline.min(axis=0), outline.max(axis=0)
-    for colour, value in dice:
-        die = default_die(colour)
-        margin = die.size_mm
-        for _ in range(400):
-            x, y = (float(v) for v in rng.uniform(low + margin, high - margin))
-            apart = all(
-                np.hypot(x - d.position_mm[0], y - d.position_mm[1]) > 1.7 * die.size_mm
-                for d in placed
-            )
-            if apart and inside_tray(scene.tray, x, y):
-                break
-        placed.append(resting_die(value, (x, y), float(rng.uniform(0.0, 360.0)), die))
-    return replace(scene, dice=tuple(placed), lens=replace(scene.lens, seed=seed))
 
 
 def _rounded(width: float, height: float, radius: float) -> tuple[tuple[float, float], ...]:
