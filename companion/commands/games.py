@@ -229,8 +229,9 @@ def show_standings(
     print_table(headings, rows, right=range(1, len(headings)))
     share = found.decided
     click.echo(
-        f"luck decided {share.luck} of {share.reviewed} reviewed games, choices {share.choices},"
-        f" {share.close} cannot be told; {share.games} games with two or more players"
+        f"luck decided {share.luck} of {_counted(share.reviewed, 'reviewed game')}, choices"
+        f" {share.choices}, {share.close} cannot be told;"
+        f" {_counted(share.games, 'game')} with two or more players"
     )
 
 
@@ -350,7 +351,7 @@ def import_game(file: str, data_dir: Path | None) -> None:
                 continue
             here[course] = made.number
             new.append(entry)
-            told.append(f"game {made.number}: {len(record.events)} events imported")
+            told.append(f"game {made.number}: {_counted(len(record.events), 'event')} imported")
             if record.fault:
                 faults.append(f"{file}: game {i} imported up to here: {record.fault}")
         if new:
@@ -361,3 +362,7 @@ def import_game(file: str, data_dir: Path | None) -> None:
         click.echo(f"dice-companion: {fault}", err=True)
     if faults:
         sys.exit(1)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -249,7 +249,7 @@ def test_standings(evening: Path) -> None:
     assert share.startswith("luck decided 0 of 0 reviewed games, choices 0, 0 cannot be told; 1")
     (second,) = [game for game in saved_games(SqliteStore(evening).load()) if game.number == 2]
     Verdicts(evening).add(second.result.played, Decided.LUCK)
-    assert "luck decided 1 of 1 reviewed games" in run(evening, "standings").stdout
+    assert "luck decided 1 of 1 reviewed game," in run(evening, "standings").stdout
 
 
 def test_a_damaged_record_is_taken_up_to_its_bad_line(evening: Path, tmp_path: Path) -> None:

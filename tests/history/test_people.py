@@ -94,7 +94,7 @@ def test_what_decided_a_game_stays_known_when_its_player_is_renamed(played: Path
     stage.store.close()
     Verdicts(played).add(first.played, Decided.LUCK)
     assert run(played, "rename", "Bebn", "Bert") == "1 game changed\n"
-    assert "luck decided 1 of 1 reviewed games" in run(played, "standings")
+    assert "luck decided 1 of 1 reviewed game," in run(played, "standings")
     stage = Stage(played)
     app = create_app(stage.session, reviews=Reviews(verdicts=Verdicts(played)))
     host = app.test_client()
