@@ -1,7 +1,7 @@
 """Each player's chance to win a game that goes on, from games played on from it.
 
 The coach's player answers for everybody. A chance is the share of games won, ties split, with its
-standard error.
+standard error, which is never 0.
 """
 
 from __future__ import annotations
@@ -67,6 +67,13 @@ def chances(position: Position, games: int = GAMES) -> tuple[Chance, ...]:
         play_turn(batch, np.repeat(np.array(dice, np.int8)[:, None], games, axis=1), policies)
     shares = play(batch, policies, np.random.default_rng(1)).winners().mean(axis=1)
     return tuple(
-        Chance(share, math.sqrt(share * (1 - share) / games))
+        Chance(share, _error(share, games))
         for share in (float(shares[(player - state.active) % players]) for player in range(players))
     )
+
+
+def _error(share: float, games: int) -> float:
+    """Standard error of a share, with two games won and two lost added, so that none of all is not
+    certain (Agresti and Coull 1998)."""
+    near = (games * share + 2) / (games + 4)
+    return math.sqrt(near * (1 - near) / (games + 4))
