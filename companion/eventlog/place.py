@@ -41,6 +41,19 @@ def identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def sync(path: Path) -> None:
+    """Return once a file's content, or a folder's list of names, is on the disk.
+
+    Raises:
+        OSError: The disk cannot keep it, or the folder may not be read.
+    """
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
 def put_back(db: sqlite3.Connection, path: Path) -> None:
     """Write a database anew whose files were deleted while it was open: it can still be read.
 
@@ -52,6 +65,5 @@ def put_back(db: sqlite3.Connection, path: Path) -> None:
     part = path.with_name(f"{path.name}-part")
     with closing(sqlite3.connect(part)) as copy:
         db.backup(copy)
-    with part.open("rb") as file:
-        os.fsync(file.fileno())
+    sync(part)
     part.replace(path)

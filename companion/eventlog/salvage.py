@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 from companion.errors import StoreError
 from companion.eventlog.pages import rows_in_database
+from companion.eventlog.place import sync
 from companion.eventlog.record import DAMAGED, Record
 from companion.eventlog.rows import INSERT, Row, migrate, read_rows, record_of, row_of
 
@@ -40,10 +40,9 @@ def write_salvaged(path: Path, salvaged: Path, rows: Sequence[Row]) -> None:
             (count,) = db.execute("SELECT count(*) FROM log").fetchone()
         if verdict != "ok" or count != len(rows):
             raise sqlite3.DatabaseError(f"{count} of {len(rows)} records: {verdict}")
-        with part.open("rb") as written:
-            os.fsync(written.fileno())
+        sync(part)
         part.rename(salvaged)
-        _sync(salvaged.parent)
+        sync(salvaged.parent)
     except (OSError, sqlite3.Error) as error:
         with suppress(OSError):
             _unlink(part)
@@ -91,9 +90,9 @@ def replace_damaged(path: Path, salvaged: Path, wal: bytes = b"") -> str:
             kept_log.write_bytes(wal)
         log.unlink(missing_ok=True)  # the new file has a log of its own
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
-        _sync(salvaged.parent)
+        sync(salvaged.parent)
         salvaged.replace(path)
-        _sync(salvaged.parent)
+        sync(salvaged.parent)
     except OSError as error:
         raise StoreError(f"{path}: damaged, and cannot be set aside: {error}") from error
     return aside.name
@@ -188,12 +187,3 @@ def _unlink(path: Path) -> None:
     """Delete a database and the logs beside it."""
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _sync(directory: Path) -> None:
-    """Return once the directory's entries are on the disk."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

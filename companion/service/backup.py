@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from companion.errors import ServiceError, StoreError
 from companion.eventlog.examine import copy_database, copy_log, examine, is_in_use, is_locked
+from companion.eventlog.place import sync
 from companion.eventlog.store import FILE_NAME
 
 FORM = 1
@@ -101,9 +102,10 @@ def write_backup(
                             archive.add(source, f"{DATA}/{inside.as_posix()}")
                 if config_path.is_file():
                     archive.add(config_path, CONFIG)
-            _sync(part)
+            sync(part)
             part.replace(target)
-            _sync(target.parent)  # or a plug pulled now would leave none
+            with suppress(OSError):  # of a folder that its user may not list
+                sync(target.parent)  # or a plug pulled now would leave none
     except (OSError, tarfile.TarError) as error:
         raise ServiceError(f"{to}: cannot be written: {_reason(error)}") from error
     finally:
@@ -270,7 +272,6 @@ def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:
             _extract(archive, members[CONFIG], new_config)
         while unpacked.read(LARGEST_READ_BYTES):
             pass  # at its end the checksum is compared
-    os.sync()  # before anything takes its name
     return backed_up
 
 
@@ -382,15 +383,8 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, to: Path) -> Non
     with to.open("wb") as out:
         os.fchmod(out.fileno(), member.mode & 0o777)  # the PIN is for its owner only
         shutil.copyfileobj(file, out)
-
-
-def _sync(path: Path) -> None:
-    """Return once a file's content, or a folder's list of names, is on the disk."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+        out.flush()
+        os.fsync(out.fileno())  # raises if the disk cannot keep it
 
 
 def _reason(error: Exception) -> str:

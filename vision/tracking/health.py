@@ -6,6 +6,7 @@ two seconds.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import cv2
@@ -38,6 +39,10 @@ REPEATS, MOST_REPEATED_S = 3.0, 10.0
 this many times as long as the longest one that was followed by another without motion (chosen); and
 the longest time that one is taken to last: x264 sends a whole picture every 250, 10 s at 25 a
 second."""
+
+FREEZES, LIVES_S = 3, 2.0
+"""Freezes in a row, with less time than that between two of them, after which they are a codec's
+repetitions: a camera that froze sends other pictures for longer (chosen)."""
 
 SLOW_S = 0.34
 """Longest time between frames; slower ones cannot tell rolling dice from dice at rest."""
@@ -77,6 +82,8 @@ class Health:
         differed_s: Capture time of the last frame that differed from the one before; at first, of
             the first.
         repeated_s: Longest time for which one picture was repeated.
+        thawed_s: Capture time of the frame that ended the last freeze.
+        freezes: Freezes in a row.
         level, detail: Recent values of clear frames.
     """
 
@@ -86,6 +93,8 @@ class Health:
     noisy: int = 0
     differed_s: float | None = None
     repeated_s: float = 0.0
+    thawed_s: float = -math.inf
+    freezes: int = 0
     level: float = 0.0
     detail: float = 0.0
 
@@ -122,12 +131,8 @@ def update_health(health: Health, stats: FrameStats) -> Health:
     """Take one frame into account."""
     if not stats.moved and not stats.is_same:
         health = replace(health, noisy=min(NOISY_FRAMES, health.noisy + 1))
-        # what was called frozen is no habit of the camera
-        is_habit = health.fault is not CameraFault.FROZEN
-        if is_habit and health.differed_s is not None and stats.gap_s is not None:
-            lasted_s = stats.at_s - stats.gap_s - health.differed_s
-            repeated_s = min(max(health.repeated_s, lasted_s), MOST_REPEATED_S)
-            health = replace(health, repeated_s=repeated_s)
+        if health.differed_s is not None and stats.gap_s is not None:
+            health = _learn_repetition(health, stats.at_s, stats.gap_s, health.differed_s)
     elif stats.moved and health.noisy < NOISY_FRAMES:
         health = replace(health, noisy=0)
     if not stats.is_same or health.differed_s is None:
@@ -142,6 +147,18 @@ def update_health(health: Health, stats: FrameStats) -> Health:
     if suspected is not health.fault and lasted_s >= (CLEARS_S if suspected is None else LASTS_S):
         health = replace(health, fault=suspected)
     return health
+
+
+def _learn_repetition(health: Health, at_s: float, gap_s: float, differed_s: float) -> Health:
+    """Learn from a picture that was repeated, and followed by another without motion."""
+    lasted_s = at_s - gap_s - differed_s
+    if health.fault is CameraFault.FROZEN and lasted_s >= LASTS_S:
+        is_again = differed_s - health.thawed_s < LIVES_S
+        freezes = health.freezes + 1 if is_again else 1
+        health = replace(health, thawed_s=at_s, freezes=freezes)
+        if freezes < FREEZES:
+            return health
+    return replace(health, repeated_s=min(max(health.repeated_s, lasted_s), MOST_REPEATED_S))
 
 
 def _suspect(health: Health, stats: FrameStats) -> CameraFault | None:

@@ -43,6 +43,7 @@ class Stillness:
         self.is_relit = False
         self.throw_due_s: float | None = None
         self._pixels: Pixels | None = None
+        self._shaded_s = -math.inf  # when a change at the dice was taken for a shadow's
         self._stirred_s = -math.inf
         self._seen: tuple[RestFrame, Reading] | None = None  # the last reading while things moved
         self._alike = 0  # readings in a row like it
@@ -76,6 +77,10 @@ class Stillness:
             moved = at_s < self.throw_due_s
         return moved
 
+    def is_stirred(self, at_s: float, read_s: float) -> bool:
+        """Whether anything changed in this frame, or over the dice since they were read."""
+        return self.changed_s == at_s or self._shaded_s > read_s
+
     def _is_disturbed(
         self,
         changed: Changes,
@@ -100,7 +105,11 @@ class Stillness:
         self.changed_s = at_s
         is_restless = at_s - self._stirred_s >= RESTLESS_S
         if lying is not None and (is_restless or is_all_seen):
-            return self._alike < FEWEST_ALIKE and is_near(changed, lying)
+            is_at_dice = is_near(changed, lying)
+            if is_at_dice and self._alike >= FEWEST_ALIKE:
+                self._shaded_s = at_s
+                return False
+            return is_at_dice
         return not is_restless or at_s - read_s < RETRY_S
 
     def on_stirred_reading(self, rest: RestFrame, reading: Reading, *, is_first: bool) -> None:

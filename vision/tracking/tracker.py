@@ -146,7 +146,7 @@ class TrayTracker:
             is_all_seen=self._state.shown.status in _ALL_SEEN,
             read_s=self._state.read_s,
         )
-        is_stirred = stillness.changed_s == at_s and not moved
+        is_stirred = stillness.is_stirred(at_s, self._state.read_s) and not moved
         in_play = tuple(self._in_play())
         if moved or self._read_for != in_play:
             self._at_rest = ()

@@ -219,6 +219,26 @@ def test_a_stream_that_repeats_still_pictures_is_not_frozen(tray: Pixels) -> Non
     assert rig.live.view.roll is not None
 
 
+@pytest.mark.parametrize("period_s", [2.0, 4.0, 10.0])
+def test_a_codec_that_refines_pictures_and_repeats_them_is_soon_known(
+    tray: Pixels, period_s: float
+) -> None:
+    rig = Rig(tray)
+    kept: list[Pixels] = []
+
+    def coded(pixels: Pixels, seed: int) -> Pixels:
+        if seed % round(period_s * FPS) <= 0.5 * FPS or not kept:
+            kept[:] = [noisy(pixels, seed)]
+        return kept[0]
+
+    rig.spoil = coded
+    rig.pass_s(4.0 * period_s)
+    assert rig.faults.count("frozen") <= 3
+    told = len(rig.reports)
+    rig.pass_s(4.0 * period_s)
+    assert not any(report.fault for report in rig.reports[told:])
+
+
 def test_a_sleeve_over_the_lens_is_no_news(tray: Pixels) -> None:
     rig = Rig(tray)
     rig.pass_s(1.0)

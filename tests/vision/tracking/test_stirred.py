@@ -135,6 +135,22 @@ def test_dice_are_read_though_a_shadow_never_stops_moving_over_them() -> None:
     assert rolls[-1] is not None
 
 
+@pytest.mark.parametrize("ends_after", range(1, 6))
+def test_a_die_that_was_turned_under_a_shadow_is_read_soon_after(ends_after: int) -> None:
+    tracker, rolls = tracker_of((0, scene(SIX)), (80, tipped_over())), []
+    for number in range(100):
+        pixels = with_squares(SIX)
+        if number >= 80:
+            cv2.circle(pixels, (340, 100), 9, (30, 30, 30), -1)
+        if number < 80 + ends_after:
+            pixels = under_a_shadow(number, pixels)
+        tracker.step(Frame(pixels, number / FPS, number))
+        rolls.append(tracker.view().roll)
+    assert rolls[79] is not None
+    assert rolls[79] not in rolls[86:], "it lies there otherwise for half a second"
+    assert rolls[-1] is not None
+
+
 def test_dice_that_tumble_for_long_are_never_offered() -> None:
     """Every reading finds them, but never as before."""
     tumbling = [
