@@ -106,6 +106,9 @@ def calibrate(
     steps = [step for step in STEPS if (not only or step in only) and (rolls or step != "rolls")]
     is_simulated = asked.source == "simulated"
     path = out or place_of(asked.calibration, config.data_dir, is_simulated=is_simulated)
+    for step, given in (("corners", corners), ("dice", plays)):
+        if given is not None and step not in steps:
+            raise click.UsageError(f"--{'plays' if step == 'dice' else step} needs the step {step}")
     if path.is_dir():
         raise ConfigError(f"{path}: expected a file to write, got a directory")
     if not yes and sys.stdin is None and set(steps) - _SILENT:
@@ -129,9 +132,7 @@ def calibrate(
         if opened.kind == "simulated" and asked.source != "simulated":
             raise CameraUnavailable("calibrate: expected a camera, found none that works")
         frame = exposed_frame(opened)
-        bench = Workbench(
-            opened, DiceReader(), _begin(path, frame, before, is_part=bool(only)), path, yes
-        )
+        bench = Workbench(opened, DiceReader(), _begin(frame, before), path, yes)
         if {"light", "corners"} & set(steps):
             bench.wait_for("Take everything out of the tray")
             frame = exposed_frame(opened)
@@ -162,17 +163,10 @@ def calibrate(
             give_to_owner(config.data_dir)
 
 
-def _begin(path: Path, frame: Frame, before: Calibration | None, *, is_part: bool) -> Calibration:
-    """Start from the existing calibration, if it fits: each step replaces its part, so that a run
-    that is broken off loses nothing."""
+def _begin(frame: Frame, before: Calibration | None) -> Calibration:
+    """Start from the existing calibration: each step replaces its part, so that a run that is
+    broken off loses nothing."""
     from vision.calibration.calibration import Calibration
 
     size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
-    if before is not None and before.size_wh == size_wh:
-        return before
-    if before is None or not is_part:
-        return Calibration(size_wh)
-    raise ConfigError(
-        f"{path}: was measured on pictures of {before.size_wh[0]} x {before.size_wh[1]}, "
-        f"got {size_wh[0]} x {size_wh[1]}; calibrate anew, without --only"
-    )
+    return Calibration(size_wh) if before is None else before.resized(size_wh)

@@ -160,7 +160,7 @@ def _as_colours(text: str) -> tuple[DieColour, ...]:
 
 
 def try_rolls(bench: Workbench, rolls: int) -> None:
-    """Read a few rolls and ask whether each reading is right."""
+    """Read a few rolls and ask whether each reading is right; without questions nobody judges."""
     from vision.setup.measure import read_roll
 
     right = wrong = unsure = 0
@@ -191,12 +191,18 @@ def try_rolls(bench: Workbench, rolls: int) -> None:
             wrong += 1
         _draw(bench, frame, reading)
     tried = right + wrong + unsure
-    bench.say(f"of {tried} rolls: {right} correct, {unsure} sent back as unsure, {wrong} wrong")
+    judged = f"{right} read" if bench.is_quiet else f"{right} correct"
+    also = "" if bench.is_quiet else f", {wrong} wrong"
+    bench.say(f"of {tried} rolls: {judged}, {unsure} sent back as unsure{also}")
     if wrong:
         bench.say("wrong readings: wipe the lens, check the light, and measure the dice again")
     elif unsure > tried // 5:
-        bench.say("often unsure: try more even light, a matt tray, and dice that don't touch")
-    bench.report["rolls"] = {"rolls": tried, "right": right, "unsure": unsure, "wrong": wrong}
+        bench.say(
+            "often unsure: try more even light, a matt tray, dice that don't touch, and measuring "
+            "the dice again"
+        )
+    verdicts = {"read": right} if bench.is_quiet else {"right": right, "wrong": wrong}
+    bench.report["rolls"] = {"rolls": tried, "unsure": unsure, **verdicts}
 
 
 def as_text(roll: Roll) -> str:

@@ -29,6 +29,8 @@ from vision.reading import Frame
 from vision.simulation.camera import SimulatedTray
 from vision.sources import open_camera
 
+WELL_KNOWN = "white white red yellow green blue"
+
 
 @pytest.fixture(scope="module")
 def dice_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -61,7 +63,7 @@ def test_all_steps_without_a_question(dice_set: Path, tmp_path: Path) -> None:
     assert report["exposure"] == {}
     assert [die["plays"] for die in report["dice"] if die["odd"]] == ["blue"]
     # of ten rolls the folder has pictures of two
-    assert report["rolls"] == {"rolls": 2, "right": 2, "unsure": 0, "wrong": 0}
+    assert report["rolls"] == {"rolls": 2, "read": 2, "unsure": 0}, "nobody said that it is right"
     kept = load_calibration(report["file"])
     assert report["file"] == str(tmp_path / "tray.toml")
     assert len(kept.dice) == 6
@@ -145,6 +147,8 @@ def test_a_step_alone_holds_the_camera_as_it_was(
         (["--corners", "1,2 3,4 5"], 2, "three or more"),
         (["--plays", "white,red"], 2, "expected white, white, red"),
         (["--corners", "0,0 900,0 900,900", "--yes"], 1, "points of a 640 x 480 picture"),
+        (["--only", "light", "--corners", "0,0 640,0 640,480", "--yes"], 2, "--corners needs the"),
+        (["--only", "corners", "--plays", WELL_KNOWN, "--yes"], 2, "--plays needs the step dice"),
         (["--only", "dice", "--yes"], 1, "expected all six flat in the tray"),
         (["--only", "colours"], 2, "colours"),
         (["--camera", "none"], 1, "expected a camera, got 'none'"),
@@ -167,6 +171,18 @@ def test_an_impossible_step_is_one_clear_line(
         assert says in result.stderr
     else:
         assert says in str(result.exception)
+
+
+def test_a_run_on_pictures_of_another_size_that_ends_early_loses_nothing(
+    dice_set: Path, tmp_path: Path
+) -> None:
+    calibrate(dice_set, tmp_path, "--yes", "--rolls", "0")
+    before = load_calibration(tmp_path / "tray.toml")
+    cv2.imwrite(str(tmp_path / "empty.png"), cv2.resize(tray(), (320, 240)))
+    ended = calibrate(tmp_path / "empty.png", tmp_path, "--yes")
+    assert "expected all six flat" in str(ended.exception)
+    after = load_calibration(tmp_path / "tray.toml")
+    assert (after.size_wh, after.dice) == ((320, 240), before.dice)
 
 
 def test_a_damaged_calibration_cannot_be_measured_in_part(tmp_path: Path) -> None:

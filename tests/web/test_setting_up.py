@@ -223,6 +223,30 @@ def open_step(page: Page, title: str) -> Locator:
 
 
 class TestInABrowser:
+    def test_a_corner_follows_the_finger(self, open_page: OpenPage, wizard: StandInSetup) -> None:
+        page = open_page("/setup", size_wh=PHONE)
+        handle = page.get_by_role("button", name="Corner 1 of 4")
+        handle.wait_for()
+        page.locator("#picture[src]").wait_for()
+        box = handle.locator(".dot").bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        screen = page.context.new_cdp_session(page)
+
+        def touch(kind: str, *at: float) -> None:
+            points = [{"x": at[0], "y": at[1]}] if at else []
+            screen.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        touch("touchStart", x, y)
+        for n in range(1, 9):
+            touch("touchMove", x + 5 * n, y + 5 * n)
+        touch("touchEnd")
+        page.get_by_role("button", name="Save the corners").click()
+        open_step(page, "2 · Exposure and colours").wait_for()
+        scale = 640 / (PHONE[0] - 36)
+        assert wizard.corners is not None
+        assert wizard.corners[0] == pytest.approx((60 + 40 * scale, 50 + 40 * scale), abs=3)
+
     def test_a_host_takes_every_step(
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
     ) -> None:
@@ -252,6 +276,7 @@ class TestInABrowser:
         page.get_by_role("button", name="Read the dice").click()
         page.locator("#dice-said", has_text="I see 4 dice").wait_for()
         page.get_by_role("button", name="Read the dice").click()
+        page.locator("#dice", has_text="a custom die").wait_for()
         page.get_by_label("Die 4 counts as").select_option("blue")
         page.get_by_label("Die 5 counts as").select_option("red")
         page.get_by_role("button", name="Save the dice").click()

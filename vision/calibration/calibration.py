@@ -26,7 +26,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from pathlib import Path
 from types import MappingProxyType
@@ -117,6 +117,15 @@ class Calibration:
     camera: Mapping[str, float] = dataclass_field(default_factory=lambda: MappingProxyType({}))
     dice: tuple[CustomDie, ...] = ()
     reference: Reference | None = None
+
+    def resized(self, size_wh: tuple[int, int]) -> Calibration:
+        """Return the calibration for pictures of another size; its corners hold in those of the
+        same shape."""
+        x, y = (now / then for now, then in zip(size_wh, self.size_wh, strict=True))
+        corners = self.tray_px if is_same_shape(size_wh, self.size_wh) else None
+        if corners is not None and self.size_wh != size_wh:
+            corners = tuple((px * x, py * y) for px, py in corners)
+        return replace(self, size_wh=size_wh, tray_px=corners)
 
 
 _STRETCHED = 1.02

@@ -69,8 +69,10 @@ class LearntDice:
 
 
 def calibrated(dice: tuple[CustomDie, ...]) -> LearntDice:
-    """Start from the dice of a calibration, which are known at once."""
-    return LearntDice(dice, FEWEST if dice else 0)
+    """Start from the dice of a calibration: custom ones are known at once, ordinary ones were seen
+    in a single roll, in which a face may have mirrored the lamp."""
+    rolls = FEWEST if any(die.is_odd for die in dice) else 1
+    return LearntDice(dice, rolls if dice else 0)
 
 
 def dice_of(roll: Roll) -> tuple[DieColour, ...]:

@@ -14,6 +14,9 @@ from vision.reading import Pixels
 LONG_SIDE_PX = 640
 """Size at which pictures are measured, so that the limits hold for every camera."""
 
+BLACK_PEAK = 24.0
+"""Grey level that one pixel in a hundred exceeds in a picture that shows something (chosen)."""
+
 DARK_PEAK = 65.0
 BLOWN_SHARE = 0.3
 SOFT_EDGES = 1.55
@@ -44,6 +47,11 @@ class Light:
     peak: float
     blown: float
     edges: float
+
+    @property
+    def is_black(self) -> bool:
+        """Whether the picture shows nothing."""
+        return self.peak < BLACK_PEAK
 
     @property
     def faults(self) -> tuple[PictureFault, ...]:

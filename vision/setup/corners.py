@@ -95,7 +95,9 @@ def corners_of(
     if sides is not None:
         sides = _along_the_rim(sides, outer)
         few = sides if _fits(sides, outer) else few
-    points = np.clip(few, (0, 0), (width - 1, height - 1))
+    right, below = width - 1, height - 1
+    picture = np.array([(0, 0), (right, 0), (right, below), (0, below)], np.float32)
+    points = cv2.intersectConvexConvex(few, picture)[1].reshape(-1, 2)
     first = int(np.argmin(points.sum(axis=1)))
     return tuple((float(x), float(y)) for x, y in np.roll(points, -first, axis=0))
 

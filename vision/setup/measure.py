@@ -14,7 +14,7 @@ from companion.errors import CalibrationError
 from companion.tray import DieView, TrayStatus
 from vision.calibration.calibration import Calibration
 from vision.calibration.drift import Reference, in_the_light_of, take_reference
-from vision.calibration.light import PictureFault, white_balanced
+from vision.calibration.light import PictureFault, measure_light, white_balanced
 from vision.calibration.reader import CalibratedReader, what_changed, what_holds
 from vision.cameras.camera import Camera
 from vision.detector.candidates import propose_candidates
@@ -150,8 +150,19 @@ def measured_dice(
     return shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), eye), gains
 
 
+def refuse_black(frame: Frame) -> None:
+    """Raise CalibrationError if a picture shows nothing, such as that of a covered camera."""
+    if measure_light(frame.pixels).is_black:
+        raise CalibrationError("picture: it is black; is the lens covered?", reason="dark")
+
+
 def reference_of(frame: Frame, kept: Calibration) -> Reference:
-    """The tray's look when its corners are kept; kept dice keep the light they were measured in."""
+    """The tray's look when its corners are kept; kept dice keep the light they were measured in.
+
+    Raises:
+        CalibrationError: The picture is black.
+    """
+    refuse_black(frame)
     now = take_reference(frame.pixels)
     return in_the_light_of(now, kept.reference) if kept.dice and kept.reference else now
 

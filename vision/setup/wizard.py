@@ -14,7 +14,6 @@ from companion.errors import CalibrationError, ConfigError
 from vision.calibration.calibration import (
     Calibration,
     check_corners,
-    is_same_shape,
     save_calibration,
 )
 from vision.calibration.drift import Reference, compare, in_the_light_of, take_reference
@@ -31,6 +30,7 @@ from vision.setup.measure import (
     known_dice,
     measured_dice,
     reference_of,
+    refuse_black,
 )
 
 
@@ -117,15 +117,21 @@ class TraySetup:
         )
 
     def propose(self) -> tuple[Point, ...] | None:
-        """Return proposed corners; None if no tray is found."""
-        return propose_corners(self._frame().pixels)
+        """Return proposed corners; None if no tray is found.
+
+        Raises:
+            CalibrationError: The picture is black.
+        """
+        frame = self._frame()
+        refuse_black(frame)
+        return propose_corners(frame.pixels)
 
     def keep_corners(self, corners: Sequence[Point]) -> None:
         """Keep the tray's corners, and its look now; dice that were kept stay those of the light
         they were kept in.
 
         Raises:
-            CalibrationError: They enclose no floor or lie outside the picture.
+            CalibrationError: They enclose no floor or lie outside the picture, or it is black.
         """
         frame = self._frame()
         height, width = frame.pixels.shape[:2]
@@ -220,9 +226,7 @@ class TraySetup:
 
     def _kept(self, size_wh: tuple[int, int]) -> Calibration:
         kept = self._eye.calibration
-        if kept is None or kept.size_wh == size_wh:
-            return kept or Calibration(size_wh)
-        return _resized(kept, size_wh)
+        return Calibration(size_wh) if kept is None else kept.resized(size_wh)
 
     def _keep(self, frame: Frame, **measured: object) -> None:
         size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
@@ -241,16 +245,6 @@ class TraySetup:
     def _use(self, calibration: Calibration | None) -> None:
         self._eye.use(calibration)
         self._live.read_anew()
-
-
-def _resized(calibration: Calibration, size_wh: tuple[int, int]) -> Calibration:
-    """Return the calibration for pictures of another size."""
-    x, y = (now / then for now, then in zip(size_wh, calibration.size_wh, strict=True))
-    corners = calibration.tray_px
-    if corners is None or not is_same_shape(size_wh, calibration.size_wh):
-        return replace(calibration, size_wh=size_wh, tray_px=None)
-    moved = tuple((px * x, py * y) for px, py in corners)
-    return replace(calibration, size_wh=size_wh, tray_px=moved)
 
 
 def _points(die: ShownDie) -> tuple[Point, ...]:

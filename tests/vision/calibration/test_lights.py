@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from tests.vision.trays import SIX, lit, tray
@@ -37,7 +38,9 @@ class Noted:
 
 def test_dice_learnt_in_another_light_leave_the_calibrated_ones_alone() -> None:
     shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
-    dice = known_dice(shown, colours_played(shown))
+    ordinary = known_dice(shown, colours_played(shown))
+    dice = tuple(replace(die, taken_for=(*die.taken_for[:5], 1.0)) for die in ordinary)
+    dice = tuple(replace(die, taken_for=tuple(0.5 * p for p in die.taken_for)) for die in dice)
     noted = Noted()
     table = CalibratedReader(
         noted, Calibration((640, 480), dice=dice, reference=take_reference(tray()))
@@ -51,6 +54,20 @@ def test_dice_learnt_in_another_light_leave_the_calibrated_ones_alone() -> None:
     table.read(evening)
     brightest = max(max(die.face_bgr) for die in noted.used.dice)
     assert brightest < 0.8 * max(max(die.face_bgr) for die in dice)
+
+
+def test_ordinary_dice_seen_once_are_not_known_before_they_are_learnt() -> None:
+    """A face may have mirrored the lamp when they were measured."""
+    shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+    noted = Noted()
+    dice = known_dice(shown, colours_played(shown))
+    table = CalibratedReader(noted, Calibration((640, 480), dice=dice))
+    known = []
+    for _ in range(FEWEST):
+        table.read(Frame(tray(SIX)))
+        known.append(noted.used is not None and len(noted.used.dice))
+        table.learn(Frame(tray(SIX)), ROLL)
+    assert known == [0, 0, 6]
 
 
 def test_dice_are_learnt_in_the_white_balance_that_they_are_read_in() -> None:

@@ -53,6 +53,19 @@ def test_an_unseen_corner_is_still_proposed() -> None:
     assert min(np.hypot(x - 560, y - 420) for x, y in found) < 8
 
 
+def test_a_corner_beyond_the_picture_costs_no_floor() -> None:
+    outline = np.array([[-80, 60], [560, 20], [600, 460], [70, 420]], np.int32)
+    mask = np.zeros(SIZE[::-1], np.uint8)
+    cv2.fillConvexPoly(mask, outline, 255)
+    seen = floor_seen(overview(mask), 35.0)
+    assert seen is not None
+    found = corners_of(seen, SIZE)
+    assert found is not None
+    proposed = np.zeros_like(mask)
+    cv2.fillConvexPoly(proposed, np.round(found).astype(np.int32), 255)
+    assert ((mask > 0) & (proposed == 0)).sum() < 0.02 * (mask > 0).sum(), found
+
+
 def test_a_round_tray_has_more_corners_than_four() -> None:
     mask = np.zeros(SIZE[::-1], np.uint8)
     cv2.circle(mask, (320, 240), 190, 255, -1)

@@ -162,6 +162,16 @@ def test_a_step_that_cannot_be_done_names_the_reason(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_corners_are_not_found_in_a_black_picture(setup: TraySetup, live: StandInLive) -> None:
+    noise = np.random.default_rng(1).integers(0, 12, (480, 640, 3))
+    live.shows = noise.astype(np.uint8)
+    for step in (setup.propose, lambda: setup.keep_corners([(60, 50), (580, 50), (580, 440)])):
+        with pytest.raises(CalibrationError, match="black") as caught:
+            step()
+        assert caught.value.reason == "dark"
+    assert setup.state().corners is None
+
+
 def test_dice_kept_again_under_another_lamp_count(
     setup: TraySetup, live: StandInLive, eye: CalibratedReader
 ) -> None:

@@ -152,6 +152,8 @@ function handle(n, width) {
     svg("circle", { class: "dot", r: width / 50, "stroke-width": width / 200 }),
   );
   let grip = null; // offset from finger to corner
+  // a shape of an SVG heeds no touch-action: without this the page scrolls, which ends the drag
+  group.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
   group.addEventListener("pointerdown", (event) => {
     group.setPointerCapture(event.pointerId);
     const at = placeOf(event);
@@ -240,7 +242,8 @@ async function look() {
       const options = COLOURS.map((colour) =>
         el("option", { value: colour, selected: colour === one.plays, text: t(`colour.${colour}`) }),
       );
-      return el("label", {}, t("setup.die_plays", { number: n + 1 }), el("select", {}, ...options));
+      const odd = one.odd ? [el("span", { class: "note", text: t("setup.die_odd") })] : [];
+      return el("label", {}, t("setup.die_plays", { number: n + 1 }), el("select", {}, ...options), ...odd);
     }),
   );
 }

@@ -25,7 +25,7 @@ const done = () => rolls.right + rolls.wrong + rolls.unread;
 /** Begin ten rolls. */
 export function begin() {
   if (latest() === null) return; // with the first snapshot
-  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, ...judged(latest().tray) };
+  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, isPending: true, ...judged(latest().tray) };
   doubted.clear();
   drawRolls(latest());
 }
@@ -57,6 +57,8 @@ export function judge(verdict) {
 export function drawRolls(state) {
   const { tray, table, game } = state;
   const isOn = rolls !== null && done() < ROLLS;
+  if (isOn && rolls.isPending && tray.status !== "moving") Object.assign(rolls, judged(tray)); // read anew
+  if (isOn && !["waiting", "reading"].includes(tray.status)) rolls.isPending = false;
   if (isOn && tray.status === "moving") rolls.stirred = true;
   const isNew = isOn && isNewThrow(tray);
   const isRead = isNew && tray.status === "ok";
