@@ -279,8 +279,12 @@ class TestInABrowser:
         page.locator("#dice", has_text="a custom die").wait_for()
         page.get_by_label("Die 4 counts as").select_option("blue")
         page.get_by_label("Die 5 counts as").select_option("red")
+        stage.session.see(TrayView(TrayStatus.READING, None, 1, (640, 480)))
         page.get_by_role("button", name="Save the dice").click()
         open_step(page, "4 · Ten test rolls").wait_for()
+        stage.session.see(dice_in_tray(a_roll(3, 4), frame=90))  # the measured ones, read anew
+        page.wait_for_timeout(300)
+        assert page.get_by_role("button", name="Correct", exact=True).is_disabled()
         kept = [die.plays.value for die in wizard.dice]
         assert kept == ["green", "yellow", "white", "blue", "red", "white"]
         for number in range(10):
