@@ -65,6 +65,7 @@ class GpioSounder:
             self._device.play(Tone.from_frequency(hertz))
         else:
             self._device.stop()
+            self._device.pwm_device.pin.state = 0  # lgpio leaves it as the last wave had it
 
     def close(self) -> None:
         """Stop and close the pin, even if the chip is gone."""

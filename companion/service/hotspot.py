@@ -14,11 +14,9 @@ from collections.abc import Callable
 from companion.errors import ServiceError
 from companion.service.commands import Run, run_quietly, runner
 from companion.service.network import MODE, NAME, NONE, PASSWORD, Wifi, settings_of
-from companion.service.unit import HOTSPOT_ADDRESS
+from companion.service.unit import HOTSPOT_ADDRESS, PROFILE
 
 LOGGER = logging.getLogger(__name__)
-
-PROFILE = "dice-companion-hotspot"
 
 DEFAULT_NAME = "Dice Companion"
 

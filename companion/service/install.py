@@ -31,6 +31,7 @@ from companion.service.unit import (
     MODULES_PATH,
     NAME,
     POLKIT_PATH,
+    PROFILE,
     UNIT_PATH,
     avahi_text,
     dnsmasq_text,
@@ -291,6 +292,8 @@ def plan_remove(machine: Machine, *, purge: bool = False) -> Iterator[Step]:
     if purge:
         for path in (DATA_DIR, *copies_of(DATA_DIR), CONFIG_PATH.parent, CACHE_DIR):
             yield Delete(path)
+        if machine.has_networkmanager:  # it holds the Wi-Fi's password
+            yield Command(("nmcli", "connection", "delete", PROFILE), may_fail=True)
         if machine.has_user:
             yield Command(("userdel", NAME))
 

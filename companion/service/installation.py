@@ -20,8 +20,8 @@ from companion.errors import ServiceError
 WITHIN_S = 1800.0
 """Seconds that one command may take: pip on a slow card and a slow line."""
 
-BEFORE = "refs/dice-companion/before-update"
-"""Git's name for the commit to go back to."""
+BEFORE, AFTER = "refs/dice-companion/before-update", "refs/dice-companion/update"
+"""Git's names for the commit to go back to, and for the one whose files are being written."""
 
 Run = Callable[[Sequence[str]], str]
 """Run a command and return its output; raises ServiceError if it fails."""
@@ -144,6 +144,7 @@ class Installation(ABC):
         """
         if self._copy.exists():  # else nothing was changed yet
             self._restore()
+            self._sync()
             self._put_away(self._venv)
             self._run(["mv", "--no-target-directory", str(self._copy), str(self._venv)])
             self._run(["rm", "-rf", str(self._gone)])
@@ -160,11 +161,15 @@ class Installation(ABC):
     def keep(self) -> None:
         """Stay with the newer version; there is no way back any more.
 
-        It is on the disk first: pip does not wait for that, and a pulled plug would empty files.
+        It is on the disk first, as is the older one in `go_back`.
         """
-        self._run(["sync", "--file-system", str(self._venv)])
+        self._sync()
         self._put_away(self._copy)
         self._run(["rm", "-rf", str(self._gone)])
+
+    def _sync(self) -> None:
+        """Wait for the disk: neither pip nor git does, and a pulled plug would empty files."""
+        self._run(["sync", "--file-system", str(self._venv.parent)])
 
 
 class Clone(Installation):
@@ -198,15 +203,35 @@ class Clone(Installation):
         return self._run(["git", "rev-parse", "--short=10", name]).strip()
 
     def _remember(self) -> None:
+        self._run(["git", "update-ref", "-d", AFTER])
         self._run(["git", "update-ref", BEFORE, "HEAD"])
 
     def _change(self) -> None:
+        self._run(["git", "status", "--short"])  # so that only real changes stand in the way
+        self._run(["git", "read-tree", "-m", "-u", "--dry-run", "HEAD", "@{upstream}"])
+        self._run(["git", "update-ref", AFTER, "@{upstream}"])
         self._run(["git", "merge", "--ff-only", "--quiet", "@{upstream}"])
+        self._sync()
         self._run(self._setup)
 
     def _restore(self) -> None:
-        """Put the commit back; files that somebody changed by hand stay."""
-        self._run(["git", "reset", "--quiet", "--keep", BEFORE])
+        """Put the commit back; files that somebody changed by hand stay.
+
+        A merge that was cut off may have written any of its files, and has left its lock. None of
+        them was changed by hand: the merge would have been refused.
+        """
+        self._run(["rm", "-f", self._run(["git", "rev-parse", "--git-path", "index.lock"]).strip()])
+        self._run(["git", "reset", "--quiet", BEFORE])
+        if self._run(["git", "for-each-ref", AFTER]):
+            was, new = (self._changed(kind) for kind in ("DMT", "A"))
+            self._run(["rm", "-f", "--", *new])
+            if was:
+                self._run(["git", "checkout", "--quiet", BEFORE, "--", *was])
+
+    def _changed(self, kinds: str) -> list[str]:
+        """Paths that the update deletes, modifies or turns into links (DMT), or adds (A)."""
+        names = ["git", "diff", "--name-only", "--no-renames", "-z", f"--diff-filter={kinds}"]
+        return self._run([*names, BEFORE, AFTER]).split("\0")[:-1]
 
 
 class Wheel(Installation):

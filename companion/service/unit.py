@@ -24,6 +24,8 @@ CACHE_DIR = Path(f"/var/cache/{NAME}")
 LAUNCHER_PATH = Path("/usr/local/bin", NAME)
 """Makes `dice-companion` a command of everybody's, sudo's too."""
 
+PROFILE = "dice-companion-hotspot"
+"""NetworkManager's profile of the table's own Wi-Fi."""
 HOTSPOT_ADDRESS = "10.42.0.1"
 """Of this machine in its own Wi-Fi; NetworkManager's default for shared networks."""
 

@@ -270,6 +270,21 @@ def test_every_note_is_one_the_buzzer_can_play(pins: MockFactory) -> None:
     buzzer.close()
 
 
+def test_no_current_flows_through_a_silent_buzzer(pins: MockFactory) -> None:
+    """A wave that lgpio ends may leave its pin high."""
+    buzzer = open_buzzer("mock", 18, pin_factory=pins)
+    pin = pins.pin(18)
+    written: queue.SimpleQueue[float] = queue.SimpleQueue()
+    change = pin._set_state
+    pin._set_state = lambda value: (change(value), written.put(value))[0]
+    pin._set_frequency = lambda value: setattr(pin, "_frequency", value)
+    buzzer.play("refused")
+    assert written.get(timeout=PATIENCE_S) == 0.5
+    while written.get(timeout=PATIENCE_S) != 0:
+        pass
+    buzzer.close()
+
+
 def test_pins_that_are_taken_are_refused_in_one_line(pins: MockFactory) -> None:
     lamp = open_lamp("mock", LampPins(led=12), pin_factory=pins)
     with pytest.raises(PinsUnavailable, match=r"^buzzer: cannot open GPIO12: .*in use"):

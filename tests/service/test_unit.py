@@ -35,6 +35,7 @@ from companion.service.unit import (
     LAUNCHER_PATH,
     MODULES_PATH,
     POLKIT_PATH,
+    PROFILE,
     UNIT_PATH,
     avahi_text,
     launcher_text,
@@ -237,6 +238,8 @@ def test_removing_leaves_games_and_settings_unless_asked() -> None:
     purged = [s.path for s in plan_remove(installed, purge=True) if isinstance(s, Delete)]
     assert {DATA_DIR, CONFIG_PATH.parent} <= set(purged)
     assert DATA_DIR.with_name("dice-companion-backups") in purged
+    commands = [s.argv for s in plan_remove(installed, purge=True) if isinstance(s, Command)]
+    assert any(PROFILE in argv for argv in commands), "it holds the Wi-Fi's password"
 
 
 def test_the_command_runs_from_any_folder_for_everybody(tmp_path: Path) -> None:
