@@ -79,3 +79,7 @@ def main(args: list[str] | None = None) -> Any:
     except OSError as error:
         click.echo(f"dice-companion: {error.filename or 'output'}: {error.strerror}", err=True)
         sys.exit(1)
+    finally:
+        # CPython remembers a Ctrl-C that passed through an `exec`, as in many an import, until the
+        # next `exec`, even if it was caught: `python -m` would end by SIGINT, not with our status.
+        exec("")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from companion.eventlog.store import SqliteStore
 from tests.session.fakes import Stage
@@ -18,7 +19,14 @@ from tests.session.fakes import Stage
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+# A failure is all that counts: to find its smallest case may take five minutes.
+settings.register_profile(
+    "no shrinking", settings.get_profile("any machine"), phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile("any machine")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a script's job ignores it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

@@ -16,7 +16,7 @@ def until(
     within_s: float = PATIENCE_S,
 ) -> None:
     """Wait until something holds; fail with `what` if it never does."""
-    by_s = time.monotonic() + PATIENCE_S
+    by_s = time.monotonic() + within_s
     while not holds():
         assert time.monotonic() < by_s, what
         time.sleep(0.005)

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -48,7 +48,8 @@ class _Screen(threading.Thread):
 
     def run(self) -> None:
         request = Request(f"{self._url}/api/events", headers={"Accept": "text/event-stream"})
-        with urlopen(request, timeout=PATIENCE_S) as stream:
+        # an interrupted benchmark closes its club first
+        with suppress(OSError), urlopen(request, timeout=PATIENCE_S) as stream:
             for line in stream:
                 if line.startswith(b"data:"):
                     self._take(line[5:], time.monotonic())

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,8 @@ class _Client(threading.Thread):
 
     def run(self) -> None:
         request = Request(self._url + "api/events", headers={"Accept": "text/event-stream"})
-        with urlopen(request, timeout=PATIENCE_S) as stream:
+        # an interrupted benchmark closes its table first
+        with suppress(OSError), urlopen(request, timeout=PATIENCE_S) as stream:
             kind = b""
             for line in stream:
                 name, _, value = line.strip().partition(b": ")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,28 @@ main()
 def test_ctrl_c_at_the_very_start_shows_no_traceback() -> None:
     done = subprocess.run([sys.executable, "-c", EARLY], cwd=ROOT, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
+
+
+IMPORTING = """
+import sys
+from companion import __main__, cli
+cli.dice_companion.main = lambda *_, **__: interrupted()
+def interrupted():
+    try:
+        exec("raise KeyboardInterrupt")  # as a dataclass runs code while it is imported
+    except KeyboardInterrupt:
+        sys.exit(1)
+__main__.main()
+"""
+"""A signal while a command imports."""
+
+
+def test_a_command_that_is_ended_while_it_imports_exits_with_1(tmp_path: Path) -> None:
+    (tmp_path / "importing.py").write_text(IMPORTING)
+    path = os.pathsep.join([str(ROOT), str(tmp_path)])
+    program = [sys.executable, "-m", "importing"]
+    done = subprocess.run(program, env={**os.environ, "PYTHONPATH": path}, check=False)
+    assert done.returncode == 1
 
 
 def test_a_signal_at_any_moment_of_waiting_is_noted() -> None:

@@ -205,6 +205,7 @@ def broken(mutant: Mutant, folder: Path) -> Path:
 def test_a_broken_ruling_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
     folder = broken(mutant, tmp_path)
     options = ["-x", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
+    options += ["--hypothesis-profile", "no shrinking"]
     left_out = ["test_mutants.py", "test_traces.py"]
     ignored = [f"--ignore=tests/engine/{name}" for name in left_out]
     result = subprocess.run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ def an_evening(stage: Stage, names: tuple[str, ...] = NAMES) -> list[str]:
     for number, (variant, box) in enumerate(
         (("base", "R7"), ("big_points", "Y7"), ("base", "G7"), ("base", "B7"))
     ):
-        stage.now = f"2026-11-20T2{number}:15:00+01:00"
+        stage.now = datetime(2026, 11, 20, 20 + number, 15).astimezone().isoformat()
         assert stage.session.start(variant, 0) is None
         assert stage.roll(3, 4) is None
         for player in range(3):
