@@ -236,14 +236,14 @@ async function look() {
   lookNumber = found?.look ?? null;
   setOff($("keep-dice"), !looked.length);
   drawOverlay();
-  if (found) setText($("dice-said"), "");
+  const odd = looked.flatMap((one, n) => (one.odd ? [t("setup.die_odd", { number: n + 1 })] : []));
+  if (found) setText($("dice-said"), odd.join(" "));
   redraw($("dice"), looked, () =>
     looked.map((one, n) => {
       const options = COLOURS.map((colour) =>
         el("option", { value: colour, selected: colour === one.plays, text: t(`colour.${colour}`) }),
       );
-      const odd = one.odd ? [el("span", { class: "note", text: t("setup.die_odd") })] : [];
-      return el("label", {}, t("setup.die_plays", { number: n + 1 }), el("select", {}, ...options), ...odd);
+      return el("label", {}, t("setup.die_plays", { number: n + 1 }), el("select", {}, ...options));
     }),
   );
 }
