@@ -1,4 +1,4 @@
-"""A table whose data are backed up."""
+"""Tables whose data are backed up or kept over an update."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from companion.service.update import Places
 from tests.session.fakes import Stage
 
 
@@ -22,3 +23,12 @@ def table(tmp_path: Path) -> Stage:
     (stage.directory / "pictures" / "7.jpg").write_bytes(b"picture")
     (tmp_path / "config.toml").write_text("[table]\nlanguage = 'de'\n")
     return stage
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    """The games of a table with two players."""
+    stage = Stage(tmp_path / "data")
+    stage.seat("Ada", "Ben")
+    stage.store.close()
+    return Places(tmp_path / "data", tmp_path / "config.toml")

@@ -123,7 +123,7 @@ class Calibration:
         same shape."""
         x, y = (now / then for now, then in zip(size_wh, self.size_wh, strict=True))
         corners = self.tray_px if is_same_shape(size_wh, self.size_wh) else None
-        if corners is not None and self.size_wh != size_wh:
+        if corners is not None:
             corners = tuple((px * x, py * y) for px, py in corners)
         return replace(self, size_wh=size_wh, tray_px=corners)
 

@@ -142,9 +142,9 @@ class PiControls:
 
 
 _FINDS_EXPOSURE_S = 2.0
-"""Seconds a device may take to find its exposure for a single picture."""
+"""Seconds a device may take to find its exposure for a single picture (chosen)."""
 _SILENT_READS = 20
-"""Reads without a picture, of half a second each, after which a camera sends none."""
+"""Reads without a picture, of half a second each, after which a camera sends none (chosen)."""
 
 WARM_UP_S = 1.0
 """Seconds after which a webcam's own control has settled under even light."""

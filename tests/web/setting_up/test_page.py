@@ -1,36 +1,26 @@
-"""The wizard: its calls, and a host who takes every step in a browser."""
+"""A host who takes every step of the set-up in a browser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
-from companion.engine import DieColour
-from companion.errors import CalibrationError, ConfigError
+from companion.errors import CalibrationError
 from companion.messages.catalogue import LANGUAGES
-from companion.tray import CameraFault, CameraState, TrayStatus, TrayView
+from companion.tray import CameraFault, TrayStatus, TrayView
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, put, resize, violations
-from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
+from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, OpenPage, put, resize, violations
+from tests.web.setting_up.conftest import StandInSetup, looked
+from tests.web.stand_in import a_roll, dice_in_tray
 from tests.web.test_for_everybody import LARGE_TYPE, settle
 from tests.web.test_language_pages import said
-from tests.web.test_openapi import SCHEMAS, complaints
-from web import Equipment, create_app
-from web.access import Access
-from web.ports import Point
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page, Route
-
-OpenPage = Callable[..., "Page"]
-
-PLAYS = ["green", "yellow", "white", "red", "blue", "white"]
-
 
 NO_ANSWERS = """() => {
   const ask = window.fetch;
@@ -59,178 +49,25 @@ COVERED = """() => {
 """What has the focus, if the picture lies on it."""
 
 
-@dataclass(slots=True)
-class Known:
-    plays: DieColour
-    is_odd: bool
-    centre_xy: Point = (0.0, 0.0)
-    corners_xy: Sequence[Point] = ()
-
-
-def looked() -> list[Known]:
-    return [
-        Known(
-            DieColour(name),
-            name == "blue",
-            (100.0 * n + 70, 240.0),
-            [(100.0 * n + 70 + x, 240.0 + y) for x, y in ((-20, -20), (20, -20), (20, 20))],
-        )
-        for n, name in enumerate(PLAYS)
-    ]
-
-
-@dataclass
-class StandInSetup:
-    """Remembers what it was told; `trouble` is raised by the next step."""
-
-    size_wh: tuple[int, int] = (640, 480)
-    faults: Sequence[str] = ()
-    change: str | None = None
-    corners: Sequence[Point] | None = None
-    controls: Mapping[str, float] = field(default_factory=lambda: {"exposure": 157.0})
-    is_held: bool = False
-    dice: Sequence[Known] = ()
-    proposed: Sequence[Point] | None = ((60.0, 50.0), (585.0, 50.0), (590.0, 445.0), (50.0, 440.0))
-    trouble: Exception | None = None
-
-    def _step(self) -> None:
-        trouble, self.trouble = self.trouble, None
-        if trouble is not None:
-            raise trouble
-
-    def state(self) -> StandInSetup:
-        return self
-
-    def propose(self) -> Sequence[Point] | None:
-        self._step()
-        return self.proposed
-
-    def keep_corners(self, corners: Sequence[Point]) -> None:
-        self._step()
-        self.corners = list(corners)
-
-    def hold_exposure(self) -> None:
-        self._step()
-        self.is_held = bool(self.controls)
-
-    def look_at_dice(self) -> tuple[int, Sequence[Known]]:
-        self._step()
-        return 7, looked()
-
-    def keep_dice(self, plays: Sequence[DieColour], number: int | None = None) -> None:
-        self._step()
-        assert number in (None, 7)
-        self.dice = [Known(colour, False) for colour in plays]
-
-    def forget(self) -> None:
-        self._step()
-        self.corners, self.dice, self.is_held = None, (), False
-
-
-@pytest.fixture
-def wizard() -> StandInSetup:
-    return StandInSetup()
-
-
-@pytest.fixture
-def app(stage: Stage, wizard: StandInSetup) -> Flask:
-    return create_app(
-        stage.session,
-        tray=(tray := StandInTray(pictures={1: picture()})),
-        simulator=tray,
-        equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
-        setup=wizard,
-        access=Access(pin="471147"),
-    )
-
-
-class TestCalls:
-    def test_each_step_answers_as_described(
-        self, client: FlaskClient, wizard: StandInSetup
-    ) -> None:
-        corners = [[1, 2], [600, 2.5], [600, 470], [3, 470]]
-        for path, sent, schema in (
-            ("propose", {}, "Proposed"),
-            ("corners", {"corners": corners}, "Setup"),
-            ("exposure", {}, "Setup"),
-            ("look", {}, "Looked"),
-            ("dice", {"plays": PLAYS}, "Setup"),
-        ):
-            answer = client.post(f"/api/setup/{path}", json=sent)
-            assert answer.status_code == 200, answer.text
-            assert complaints(answer.get_json(), SCHEMAS[schema]) == []
-        wizard.faults, wizard.change = ["dark", "blurred", "overexposed"], "moved"
-        told = client.get("/api/setup").get_json()
-        assert complaints(told, SCHEMAS["Setup"]) == []
-        assert told["corners"] == [[1.0, 2.0], [600.0, 2.5], [600.0, 470.0], [3.0, 470.0]]
-        assert [die["plays"] for die in told["dice"]] == PLAYS
-        assert told["held"] is True
-        assert client.post("/api/setup/forget", json={}).get_json()["corners"] is None
-
-    @pytest.mark.parametrize(
-        ("path", "sent"),
-        [
-            ("corners", {}),
-            ("corners", {"corners": [[1, 2], [3], [4, 5]]}),
-            ("corners", {"corners": [[1, 2], ["a", 3], [4, 5]]}),
-            ("corners", {"corners": [[1, 2], [True, 3], [4, 5]]}),
-            ("corners", {"corners": [[1e400, 2], [3, 4], [4, 5]]}),
-            ("corners", {"corners": [[1, 2]] * 30}),
-            ("dice", {"plays": "red"}),
-            ("dice", {"plays": ["purple"]}),
-            ("dice", {"plays": [["red"]]}),
-        ],
-    )
-    def test_nonsense_is_refused_by_name(
-        self, client: FlaskClient, path: str, sent: dict[str, object]
-    ) -> None:
-        answer = client.post(f"/api/setup/{path}", json=sent)
-        assert answer.status_code == 400
-        assert answer.get_json()["message"]
-
-    @pytest.mark.parametrize("language", LANGUAGES)
-    def test_a_step_that_cannot_be_done_is_refused_with_a_sentence(
-        self, client: FlaskClient, wizard: StandInSetup, language: str
-    ) -> None:
-        reasons = ("not_six", "unclear", "other_dice", "no_picture", "outside")
-        for reason in reasons:
-            wizard.trouble = CalibrationError("for programs", reason=reason, count=1)
-            answer = client.post(f"/api/setup/look?language={language}", json={})
-            assert answer.status_code == 409
-            assert answer.get_json()["error"] == reason.upper()
-            assert "for programs" not in answer.get_json()["message"]
-        wizard.trouble = ConfigError("no room")
-        assert client.post("/api/setup/look", json={}).status_code == 503
-
-    def test_only_the_host_sets_up(self, app: Flask, client: FlaskClient) -> None:
-        client.get("/host")
-        assert client.post("/api/host", json={}).status_code == 200
-        guest = app.test_client()
-        assert guest.get("/setup").status_code == 200
-        for call in (guest.get("/api/setup"), guest.post("/api/setup/forget", json={})):
-            assert call.status_code == 403
-        assert client.get("/api/setup").status_code == 200
-
-    def test_without_a_camera_the_page_says_so(self, stage: Stage) -> None:
-        client = create_app(stage.session).test_client()
-        answer = client.get("/api/setup")
-        assert (answer.status_code, answer.get_json()["error"]) == (409, "NO_CAMERA")
-
-
 def open_step(page: Page, title: str) -> Locator:
     """A step of the wizard, once it is the open one."""
     return page.locator("details[open]", has=page.get_by_role("heading", name=title))
 
 
+def drag_from(page: Page) -> tuple[float, float]:
+    """Middle of the first corner's handle, once it can be dragged."""
+    handle = page.get_by_role("button", name="Corner 1 of 4")
+    handle.wait_for()
+    page.locator("#picture[src]").wait_for()
+    box = handle.locator(".dot").bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
 class TestInABrowser:
     def test_a_corner_follows_the_finger(self, open_page: OpenPage, wizard: StandInSetup) -> None:
         page = open_page("/setup", size_wh=PHONE)
-        handle = page.get_by_role("button", name="Corner 1 of 4")
-        handle.wait_for()
-        page.locator("#picture[src]").wait_for()
-        box = handle.locator(".dot").bounding_box()
-        assert box is not None
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        x, y = drag_from(page)
         screen = page.context.new_cdp_session(page)
 
         def touch(kind: str, *at: float) -> None:
@@ -251,12 +88,7 @@ class TestInABrowser:
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
     ) -> None:
         page = open_page("/setup", size_wh=PHONE)
-        handle = page.get_by_role("button", name="Corner 1 of 4")
-        handle.wait_for()
-        page.locator("#picture[src]").wait_for()
-        box = handle.locator(".dot").bounding_box()
-        assert box is not None
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        x, y = drag_from(page)
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(x + 20, y + 10)
