@@ -132,7 +132,10 @@ def calibrate(
         if opened.kind == "simulated" and asked.source != "simulated":
             raise CameraUnavailable("calibrate: expected a camera, found none that works")
         frame = exposed_frame(opened)
-        bench = Workbench(opened, DiceReader(), _begin(frame, before), path, yes)
+        begun = _begin(frame, before)
+        bench = Workbench(opened, DiceReader(), begun, path, yes)
+        if before is not None and before.tray_px and not begun.tray_px and "corners" not in steps:
+            bench.say("corners: were measured on pictures of another shape; measure them again")
         if {"light", "corners"} & set(steps):
             bench.wait_for("Take everything out of the tray")
             frame = exposed_frame(opened)

@@ -185,6 +185,16 @@ def test_a_run_on_pictures_of_another_size_that_ends_early_loses_nothing(
     assert (after.size_wh, after.dice) == ((320, 240), before.dice)
 
 
+def test_corners_that_no_longer_hold_are_named(dice_set: Path, tmp_path: Path) -> None:
+    calibrate(dice_set, tmp_path, "--yes", "--only", "corners")
+    again = calibrate(dice_set, tmp_path, "--yes", "--only", "light")
+    assert "another shape" not in again.stderr
+    wide = tmp_path / "wide.png"
+    cv2.imwrite(str(wide), tray()[60:420])
+    again = calibrate(wide, tmp_path, "--yes", "--only", "light")
+    assert "corners: were measured on pictures of another shape; measure them again" in again.stderr
+
+
 def test_a_damaged_calibration_cannot_be_measured_in_part(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "empty.png"), tray())
     (tmp_path / "half.toml").write_text("size_wh = [")

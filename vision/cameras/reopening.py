@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from companion.errors import CameraUnavailable
@@ -45,6 +46,7 @@ class Reopener:
         """
         self._open, self._source, self._is_hasty = open_named, source, True
         self._webcams, self._known = webcams, frozenset(webcams())
+        self._is_first = True  # attempt since it was open
 
     def __call__(self) -> Camera:
         """Open the camera.
@@ -52,13 +54,15 @@ class Reopener:
         Raises:
             CameraUnavailable: It is not there or delivers no picture.
         """
+        if self._is_first:
+            self._known, self._is_first = self._known | {*self._webcams()}, False
         try:
             camera = self._open_it_or_a_new_one(HASTY_S if self._is_hasty else FIRST_PICTURE_S)
         except CameraSilent:
             self._is_hasty = not self._is_hasty
             raise
         self._source, self._is_hasty = camera.source, True
-        self._known = frozenset(self._webcams())
+        self._known, self._is_first = frozenset(self._webcams()), True
         return camera
 
     def _open_it_or_a_new_one(self, patience_s: float) -> Camera:
@@ -66,10 +70,11 @@ class Reopener:
             return self._open(self._source, patience_s)
         except CameraSilent:
             raise
-        except CameraUnavailable:
-            new = next((path for path in self._webcams() if path not in self._known), None)
-            if new is None:
-                raise
-        camera = self._open(new, patience_s)
-        LOGGER.warning("camera %s is away; %s takes its place", self._source, camera.source)
-        return camera
+        except CameraUnavailable as away:
+            for path in self._webcams():
+                if path not in self._known:
+                    with suppress(CameraUnavailable):
+                        camera = self._open(path, patience_s)
+                        LOGGER.warning("camera %s is away; %s takes its place", self._source, path)
+                        return camera
+            raise away

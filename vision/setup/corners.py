@@ -98,6 +98,7 @@ def corners_of(
     right, below = width - 1, height - 1
     picture = np.array([(0, 0), (right, 0), (right, below), (0, below)], np.float32)
     points = cv2.intersectConvexConvex(few, picture)[1].reshape(-1, 2)
+    points = np.clip(points, 0.0, (right, below))  # it may be off by a rounding error
     first = int(np.argmin(points.sum(axis=1)))
     return tuple((float(x), float(y)) for x, y in np.roll(points, -first, axis=0))
 

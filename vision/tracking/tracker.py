@@ -180,8 +180,9 @@ class TrayTracker:
             return replace(observed, reading=reading)
         pixels, at_s = as_pixels(frame.pixels), frame.captured_at_s
         rest = rest_frame(pixels, reading.evidence, at_s, self._model.background)
-        if observed.is_relit and self._at_rest and not lie_alike(self._at_rest[-1], rest):
-            self._at_rest = ()  # a die was moved while the lamp changed
+        may_differ = observed.is_relit or observed.is_stirred
+        if may_differ and self._at_rest and not lie_alike(self._at_rest[-1], rest):
+            self._at_rest = ()  # a die was moved while the lamp changed, or under a shadow
         # Where something moves, other dice may have come beside those that lie still.
         self._at_rest = (*self._at_rest, rest)[-(2 if observed.is_stirred else WINDOW) :]
         reading, is_first = best_reading(self._at_rest, observed.in_play), len(self._at_rest) == 1
@@ -333,7 +334,8 @@ class TrayTracker:
         """Keep pictures of the used dice, and of the tray without them."""
         lying = None if self._seen_frame is None else as_pixels(self._seen_frame.pixels)
         tray = self._model.background.pixels
-        self._used = UsedDice(self._state.used, lying, self._used.tray if tray is None else tray)
+        tray = self._used.tray if tray is None else tray
+        self._used = UsedDice.kept(self._state.used, lying, tray)
 
     def on_corrected(self, roll: Roll) -> None:
         """Note that the dice confirmed last show another roll: neither is offered again."""

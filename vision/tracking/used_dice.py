@@ -35,6 +35,13 @@ class UsedDice:
     lying: Pixels | None = None
     tray: Pixels | None = None
 
+    @classmethod
+    def kept(cls, dice: tuple[DieView, ...], lying: Pixels | None, tray: Pixels | None) -> UsedDice:
+        """Keep pictures, but none of a tray that the camera was pushed away from since."""
+        if tray is not None and lying is not None:
+            tray = None if compare(take_reference(tray), lying).has_moved else tray
+        return cls(dice, lying, tray)
+
     def may_lie_there(self, pixels: Pixels) -> bool:
         """Whether the camera looks past the tray, or shows the dice out of focus.
 
@@ -43,7 +50,8 @@ class UsedDice:
         """
         if self.lying is not None and _stand_out(self.lying, pixels, self.dice):
             return True
-        return self.tray is not None and compare(take_reference(self.tray), pixels).has_moved
+        place = self.lying if self.tray is None else self.tray
+        return place is not None and compare(take_reference(place), pixels).has_moved
 
 
 def _stand_out(before: Pixels, pixels: Pixels, dice: Sequence[DieView]) -> bool:

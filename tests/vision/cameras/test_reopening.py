@@ -107,6 +107,29 @@ def test_a_webcam_plugged_in_for_another_takes_its_place(new: str) -> None:
         reopen()
 
 
+def test_a_webcam_that_came_while_the_first_one_ran_takes_no_place() -> None:
+    desk = Desk("/dev/video10")
+    reopen = Reopener(desk.open, "/dev/video10", webcams=lambda: desk.paths)
+    desk.paths = ["/dev/v4l/by-id/guest"]
+    for _ in range(2):
+        with pytest.raises(CameraUnavailable, match="video10"):
+            reopen()
+    desk.paths.append("/dev/video10")
+    assert reopen().source == "/dev/video10"
+
+
+def test_a_new_webcam_that_cannot_be_opened_keeps_no_other_one_out() -> None:
+    desk = Desk("/dev/video10")
+    found = list(desk.paths)
+    reopen = Reopener(desk.open, "/dev/video10", webcams=lambda: found)
+    desk.paths.clear()
+    with pytest.raises(CameraUnavailable):
+        reopen()
+    found += ["/dev/v4l/by-id/busy", "/dev/video11"]
+    desk.paths.append("/dev/video11")
+    assert reopen().source == "/dev/video11"
+
+
 def test_a_camera_that_was_named_is_not_replaced() -> None:
     desk = Desk("/dev/video10")
     reopen = Reopener(desk.open, "/dev/video10")

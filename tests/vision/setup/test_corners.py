@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
+from vision.calibration.calibration import check_corners
 from vision.detector.candidates import FeatureMaps
 from vision.reading import Pixels
 from vision.setup.corners import corners_of, floor_seen
@@ -53,14 +54,16 @@ def test_an_unseen_corner_is_still_proposed() -> None:
     assert min(np.hypot(x - 560, y - 420) for x, y in found) < 8
 
 
-def test_a_corner_beyond_the_picture_costs_no_floor() -> None:
-    outline = np.array([[-80, 60], [560, 20], [600, 460], [70, 420]], np.int32)
+@pytest.mark.parametrize(("x", "y"), [(-80, 20), (-119, -41), (-56, -32), (-49, -23)])
+def test_a_corner_beyond_the_picture_costs_no_floor(x: int, y: int) -> None:
+    outline = np.array([[x, 60], [560, y], [600, 460], [70, 420]], np.int32)
     mask = np.zeros(SIZE[::-1], np.uint8)
     cv2.fillConvexPoly(mask, outline, 255)
     seen = floor_seen(overview(mask), 35.0)
     assert seen is not None
     found = corners_of(seen, SIZE)
     assert found is not None
+    check_corners(found, SIZE)  # it may be kept
     proposed = np.zeros_like(mask)
     cv2.fillConvexPoly(proposed, np.round(found).astype(np.int32), 255)
     assert ((mask > 0) & (proposed == 0)).sum() < 0.02 * (mask > 0).sum(), found

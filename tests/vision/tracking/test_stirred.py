@@ -18,7 +18,7 @@ from tests.vision.tracking.drawn_evidence import (
     tipped_over,
     with_squares,
 )
-from vision.evidence import SceneEvidence
+from vision.evidence import DieEvidence, SceneEvidence
 from vision.reading import Frame, Pixels
 from vision.tracking.motion import changes, is_near, thumbnail
 from vision.tracking.stillness import RESTLESS_S
@@ -149,6 +149,22 @@ def test_a_die_that_was_turned_under_a_shadow_is_read_soon_after(ends_after: int
     assert rolls[79] is not None
     assert rolls[79] not in rolls[86:], "it lies there otherwise for half a second"
     assert rolls[-1] is not None
+
+
+@pytest.mark.parametrize("left", [[], [each for each in SIX if each is not SIX[GREEN]]])
+@pytest.mark.parametrize("ends_after", [1, 3, 5, 20])
+def test_dice_taken_out_under_a_shadow_are_offered_no_longer(
+    ends_after: int, left: list[DieEvidence]
+) -> None:
+    tracker, rolls = tracker_of((0, scene(SIX)), (80, scene(left))), []
+    for number in range(100):
+        pixels = with_squares(SIX if number < 80 else left)
+        if number < 80 + ends_after:
+            pixels = under_a_shadow(number, pixels)
+        tracker.step(Frame(pixels, number / FPS, number))
+        rolls.append(tracker.view().roll)
+    assert rolls[79] is not None
+    assert set(rolls[86:]) == {None}
 
 
 def test_dice_that_tumble_for_long_are_never_offered() -> None:

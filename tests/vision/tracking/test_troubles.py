@@ -221,7 +221,7 @@ def test_used_dice_are_new_again_only_once_they_were_out(trouble: str) -> None:
     rig.live.close()
 
 
-def test_used_dice_are_old_after_a_restart_and_a_picture_out_of_focus() -> None:
+def test_used_dice_are_old_after_a_restart_a_blur_and_a_look_aside() -> None:
     rig = Rig(Turnable)
     camera = rig.seen_by
     assert isinstance(camera, Turnable)
@@ -236,6 +236,9 @@ def test_used_dice_are_old_after_a_restart_and_a_picture_out_of_focus() -> None:
         confirmed_roll=rig.now.roll,
     )
     for camera.blur_px, status in ((0.0, "old"), (14.0, "empty"), (0.0, "old")):
+        rig.pass_s(3.0)
+        assert rig.now.status.value == status
+    for camera.is_away, status in ((True, "empty"), (False, "old")):
         rig.pass_s(3.0)
         assert rig.now.status.value == status
     rig.live.close()
