@@ -80,21 +80,14 @@ def _give_to_the_caller(file: Path) -> None:
             os.chown(file, *map(int, owner))
 
 
-def _give_to_the_table(directory: Path, kept: Path | None, *, is_service: bool) -> None:
-    """Let the table write what root has restored: the owner of the former data, or the service."""
+def _give_to_the_service(directory: Path) -> None:
+    """Let the service write the first data, which root has restored."""
     from companion.service.install import give_to_owner, is_root
     from companion.service.unit import NAME
 
-    if not is_root():
-        return
-    owner = (kept.stat().st_uid, kept.stat().st_gid) if kept is not None else None
-    if owner is None and is_service:
-        with suppress(KeyError):
-            entry = pwd.getpwnam(NAME)
-            owner = entry.pw_uid, entry.pw_gid
-    if owner is not None:
-        with suppress(OSError):  # a stick may know no owners
-            os.chown(directory, *owner)
+    with suppress(KeyError, OSError):  # a stick may know no owners
+        if is_root():
+            os.chown(directory, pwd.getpwnam(NAME).pw_uid, pwd.getpwnam(NAME).pw_gid)
             give_to_owner(directory)
 
 
@@ -141,7 +134,8 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     settings = config_path or default_config_path(environ)
     with ended_by_signals():
         restored, kept = restore_backup(file, directory, settings, now=datetime.now().astimezone())
-    _give_to_the_table(directory, kept, is_service=environ is not os.environ)
+    if kept is None and environ is not os.environ:
+        _give_to_the_service(directory)
     click.echo(f"{directory}: {restored.records} records from {restored.made_at} restored")
     if kept is not None:
         click.echo(f"the former data are in {kept}")

@@ -48,6 +48,6 @@ def update(wheel: Path | None, dry_run: bool) -> None:
         for step in plan(installation, table, places):
             click.echo(f"would {step}")
         return
-    with ended_by_signals():
+    with installation.only_one(), ended_by_signals():
         new = do_update(installation, table, places, now=datetime.now().astimezone(), tell=tell)
     click.echo(f"updated to {new}" if new else f"{installation.version} is the newest version")

@@ -24,6 +24,7 @@ from companion.errors import ServiceError, StoreError
 from companion.eventlog.examine import copy_database, copy_log, examine, is_in_use, is_locked
 from companion.eventlog.place import sync
 from companion.eventlog.store import FILE_NAME
+from companion.service.install import give_to_owner, is_root
 
 FORM = 1
 """Version of a backup's layout; a newer one is refused."""
@@ -92,7 +93,7 @@ def write_backup(
             others = list(_other_files(data_dir))
             backed_up = BackedUp(now.isoformat(timespec="seconds"), version, records, len(others))
             part.touch(0o600)  # the PIN is for its owner only
-            with tarfile.open(part, "w:gz") as archive:
+            with tarfile.open(part, "w:gz", dereference=True) as archive:
                 _add_text(archive, MANIFEST, json.dumps({"form": FORM, **asdict(backed_up)}), now)
                 archive.add(log, f"{DATA}/{FILE_NAME}")
                 for path in others:
@@ -165,7 +166,7 @@ def restore_backup(
     Raises:
         ServiceError: It is no backup, is damaged, or a table is running on the data.
     """
-    data_dir = Path(os.path.realpath(data_dir))
+    data_dir, config_path = (Path(os.path.realpath(path)) for path in (data_dir, config_path))
     if data_dir.is_mount():  # which cannot be put aside
         raise ServiceError(f"{data_dir}: is a whole disk; restore into a folder on it (data_dir)")
     _refuse_running(data_dir)
@@ -278,6 +279,10 @@ def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:
 def _put_in_place(fresh: Path, data_dir: Path, kept: Path) -> None:
     """Put new data in the place of the former ones, which get the name `kept`."""
     shutil.copymode(data_dir, fresh)
+    if is_root():
+        with suppress(OSError):  # a stick may know no owners
+            os.chown(fresh, data_dir.stat().st_uid, data_dir.stat().st_gid)
+            give_to_owner(fresh)
     fresh.rename(kept)
     try:
         _exchange(kept, data_dir)

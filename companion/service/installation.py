@@ -6,13 +6,15 @@ never writes into them. The way back needs no network.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pwd
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from companion.errors import ServiceError
@@ -92,6 +94,24 @@ class Installation(ABC):
         self._copy = venv.with_name(f"{venv.name}.before-update")  # whole, whenever it is there
         self._gone = venv.with_name(f"{venv.name}.refused")
         self.python = str(venv / "bin" / "python")
+
+    @contextmanager
+    def only_one(self) -> Iterator[None]:
+        """Keep a second update of this program out, by a lock on its folder.
+
+        Raises:
+            ServiceError: Another one is running.
+        """
+        folder = os.open(self._venv.parent, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                text = "update: another one is running; wait for its end"
+                raise ServiceError(text) from error
+            yield
+        finally:
+            os.close(folder)
 
     @property
     def was_cut_off(self) -> bool:
@@ -224,6 +244,8 @@ class Clone(Installation):
         self._run(["git", "reset", "--quiet", BEFORE])
         if self._run(["git", "for-each-ref", AFTER]):
             was, new = (self._changed(kind) for kind in ("DMT", "A"))
+            # a folder that became a file may be there still; a checkout takes the file away
+            new = [each for each in new if not any(old.startswith(f"{each}/") for old in was)]
             self._run(["rm", "-f", "--", *new])
             if was:
                 self._run(["git", "checkout", "--quiet", BEFORE, "--", *was])

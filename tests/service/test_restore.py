@@ -294,3 +294,15 @@ def test_a_pipe_is_no_backup(tmp_path: Path) -> None:
     where = ["--data-dir", str(tmp_path / "data"), "--config", str(tmp_path / "none.toml")]
     refused = CliRunner().invoke(dice_companion, ["restore", str(tmp_path / "pipe"), *where])
     assert "expected a backup, got no plain file" in str(refused.exception)
+
+
+def test_linked_settings_come_back_into_the_file_they_link_to(table: Stage, tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    settings.rename(tmp_path / "mine.toml")
+    settings.symlink_to("mine.toml")
+    write_backup(tmp_path / "b", table.directory, settings, now=NOW, version="1")
+    (tmp_path / "mine.toml").write_text("[table]\nlanguage = 'fr'\n")
+    table.store.close()
+    restore_backup(tmp_path / "b", table.directory, settings, now=NOW)
+    assert settings.is_symlink()
+    assert "'de'" in (tmp_path / "mine.toml").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -383,3 +384,50 @@ def test_a_failed_command_gives_its_reason_and_not_its_last_hint(tmp_path: Path)
     script.chmod(0o755)
     with pytest.raises(ServiceError, match=r"^update: git fetch: fatal: dubious ownership$"):
         run_as_owner(tmp_path)([str(script), "fetch"])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_games_that_come_back_belong_to_whom_they_did(sources: Sources, places: Places) -> None:
+    sources.publish("two")
+    for path in (places.data_dir, *places.data_dir.iterdir()):
+        os.chown(path, 65534, 65534)
+    table = Table(fails_with=["nobody can play"])
+    with pytest.raises(ServiceError, match="nobody can play"):
+        update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
+    assert {path.stat().st_uid for path in (places.data_dir, *places.data_dir.iterdir())} == {65534}
+
+
+def test_two_updates_at_once_do_not_mix(sources: Sources) -> None:
+    other = Clone(sources.clone, run_as_owner(sources.clone))
+    with (
+        sources.installation.only_one(),
+        pytest.raises(ServiceError, match="another one"),
+        other.only_one(),
+    ):
+        pass
+    with other.only_one():
+        pass
+
+
+def test_a_folder_that_would_become_a_file_stays(sources: Sources, places: Places) -> None:
+    """The plug was pulled before the merge got there."""
+    (sources.origin / "texts").mkdir()
+    (sources.origin / "texts" / "one").write_text("of one")
+    sources.publish("one again")
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    (sources.origin / "texts" / "one").unlink()
+    (sources.origin / "texts").rmdir()
+    (sources.origin / "texts").write_text("of two")
+    sources.publish("two")
+    run = sources.installation._run
+
+    def cut_off(command: Sequence[str]) -> str:
+        if command[:2] == ["git", "merge"]:
+            raise KeyboardInterrupt
+        return run(command)
+
+    sources.installation._run = cut_off
+    with pytest.raises(KeyboardInterrupt):
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert sources.installed == ("one again", "one again", [".venv"])
+    assert (sources.clone / "texts" / "one").read_text() == "of one"
