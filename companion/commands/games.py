@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
@@ -20,17 +20,20 @@ from companion.config import Config, load
 from companion.engine import PLANS
 from companion.engine.notation import GameRecord, from_lines
 from companion.errors import NotationError, StoreError
+from companion.eventlog.derived import RESULTS
 from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.projection import project
 from companion.eventlog.record import Record
+from companion.eventlog.repair import without_old_moves
 from companion.eventlog.rewriting import with_name
 from companion.eventlog.store import FILE_NAME, SqliteStore
 from companion.history.accuracy import accuracy_of
-from companion.history.archive import SavedGame, saved_games
+from companion.history.archive import Archive, SavedGame, saved_games
 from companion.history.decided import Verdicts
 from companion.history.export import records_in, written
 from companion.history.people import games_of, why_not
 from companion.history.pictures import Pictures
+from companion.history.results import Result
 from companion.history.risk import at_least, at_most, compared
 from companion.history.statistics import as_csv, as_json, statistics
 from companion.messages.catalogue import LANGUAGES, load_phrases
@@ -87,20 +90,31 @@ def list_games(data_dir: Path | None) -> None:
     Example: dice-companion games list
     """
     with _opened(data_dir) as (store, _):
-        found = saved_games(store.load())
-    rows = [(game.number, local_time(game.at), _ending(game), _totals(game)) for game in found]
+        found = _results(store)
+    rows = [(game.number, local_time(game.at), ENDS[game.end], _totals(game)) for game in found]
     if not rows:
         click.echo("no game is saved yet")
         return
     print_table(("game", "began", "end", "points"), rows, right={0})
 
 
-def _ending(game: SavedGame) -> str:
-    return ENDS[game.state.end.value if game.state.end else None]
+def _results(store: SqliteStore) -> list[Result]:
+    return Archive(store.derived(RESULTS)).results(store.load)
 
 
-def _totals(game: SavedGame) -> str:
-    return ", ".join(f"{name} {game.state.total(p)}" for p, name in enumerate(game.names))
+def _games(store: SqliteStore, number: int | None) -> Iterator[SavedGame]:
+    """Every game, or the one with a number, read when it is asked for."""
+    archive = Archive(store.derived(RESULTS))
+    if number is None:
+        yield from archive.games(store.load)
+        return
+    archive.results(store.load)
+    if (game := archive.game(number, store.load)) is not None:
+        yield game
+
+
+def _totals(game: Result) -> str:
+    return ", ".join(f"{name} {total}" for name, total in zip(game.names, game.totals, strict=True))
 
 
 @games.command("export")
@@ -118,15 +132,15 @@ def export_game(
     Example: dice-companion games export 3 --text
     """
     with _opened(data_dir, language=language) as (store, config):
-        found = [g for g in saved_games(store.load()) if number in (None, g.number)]
-    if number is not None and not found:
-        raise StoreError(f"games export: there is no game {number}")
-    if form is not None:
-        text = written(found, form, load_phrases(config.table.language))
-        click.echo(text if form == "text" else text.encode(), nl=False)
-        return
-    for game in found:
-        click.echo("\n".join(game.lines()).encode())
+        found: Iterable[SavedGame] = _games(store, number)
+        if number is not None and not (found := list(found)):
+            raise StoreError(f"games export: there is no game {number}")
+        if form is not None:
+            text = written(found, form, load_phrases(config.table.language))
+            click.echo(text if form == "text" else text.encode(), nl=False)
+            return
+        for game in found:
+            click.echo("\n".join(game.lines()).encode())
 
 
 @games.command("show")
@@ -141,7 +155,7 @@ def show_game(
     from companion.coach.report import report_of
 
     with _opened(data_dir, language=language) as (store, config):
-        found = [game for game in saved_games(store.load()) if game.number == number]
+        found = list(_games(store, number))
         if not found:
             raise StoreError(f"games show: there is no game {number}")
         phrases = load_phrases(config.table.language)
@@ -172,8 +186,7 @@ def show_dice(language: str | None, data_dir: Path | None) -> None:
     from companion.coach.fairness import FACES, fairness_of
 
     with _opened(data_dir, language=language) as (store, config):
-        played = [game for game in saved_games(store.load()) if not game.is_imported]
-    found = fairness_of(game.result for game in played)
+        found = fairness_of(game for game in _results(store) if not game.is_imported)
     phrases = load_phrases(config.table.language)
     drawn = dice_chart(found, phrases)
     click.echo(drawn.title)
@@ -207,7 +220,7 @@ def show_standings(
     Example: dice-companion games standings --with Ada --with Ben
     """
     with _opened(data_dir) as (store, config):
-        results = [game.result for game in saved_games(store.load())]
+        results = _results(store)
         decided = Verdicts(config.data_dir).known
     found = statistics(results, variant=variant, together=together, bots=bots, decided=decided)
     if form is not None:
@@ -263,9 +276,8 @@ def forget_player(name: str, data_dir: Path | None) -> None:
 
 def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
     with _opened(data_dir, is_writer=True) as (store, config):
-        records = list(store.load())
-        results = [game.result for game in saved_games(records)]
-        code = why_not(results, project(records).table, old, new)
+        results = _results(store)
+        code = why_not(results, project(without_old_moves(store.load)).table, old, new)
         if code is not None:
             sentence = load_phrases("en").say(f"declined.{code}", name=old, longest=LONGEST_NAME)
             raise StoreError(f"games: {sentence}")
@@ -274,8 +286,7 @@ def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
         if new is None:
             Pictures(config.data_dir, 0).delete_games(numbers)
         store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
-        after = [game.result for game in saved_games(store.load())]
-        Verdicts(config.data_dir).follow(results, after)
+        Verdicts(config.data_dir).follow(results, _results(store))
     click.echo(f"{len(numbers)} {'game' if len(numbers) == 1 else 'games'} changed")
 
 
@@ -333,12 +344,11 @@ def import_game(file: str, data_dir: Path | None) -> None:
     if not read:
         raise NotationError(faults[0])
     with _opened(data_dir, is_writer=True, makes_new=True) as (store, _):
-        known = list(store.load())
-        saved = saved_games(known)
+        saved = _results(store)
         number = max((game.number for game in saved), default=0)
-        revision = max((entry.revision for entry in known), default=0)
+        revision = store.mark.revision
         at = datetime.now().astimezone().isoformat(timespec="seconds")
-        here = {game.result.course: game.number for game in saved}
+        here = {game.course: game.number for game in saved}
         new: list[Record] = []
         told = []
         for i, game, record in read:

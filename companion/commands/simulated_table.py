@@ -22,7 +22,7 @@ from typing import Any
 from companion.engine import Phase, Roll
 from companion.engine.dice import COLOURED
 from companion.eventlog.derived import Derived, Mark
-from companion.eventlog.record import Record
+from companion.eventlog.record import MOVES, Record
 from companion.eventlog.state import Game
 from companion.eventlog.store import SqliteStore
 from companion.messages.catalogue import load_phrases
@@ -54,9 +54,9 @@ class MemoryStore:
         self._records: list[Record] = []
         self._derived: dict[str, Derived] = {}
 
-    def load(self, after: int = 0) -> Iterable[Record]:
-        """Every record after a revision."""
-        return self._records[after:]
+    def load(self, after: int = 0, *, moves: bool = True) -> Iterable[Record]:
+        """Every record after a revision, with or without moves."""
+        return [each for each in self._records[after:] if moves or each.kind not in MOVES]
 
     history = load
 

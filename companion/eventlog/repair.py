@@ -3,23 +3,59 @@
 from __future__ import annotations
 
 import logging
+from bisect import bisect
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
-from companion.eventlog.projection import Projection, project, struck_by
-from companion.eventlog.record import Change, Record, to_record
+from companion.eventlog.projection import (
+    Projection,
+    project,
+    spans_of,
+    struck_by,
+    visible_records,
+)
+from companion.eventlog.record import BEGINNINGS, MOVES, Change, Record, to_record
 
 LOGGER = logging.getLogger(__name__)
 
+KEPT_GAMES = 20
+"""Games whose moves are read although they are over: their last roll and keys are still known."""
+
+
+class Load(Protocol):
+    """Loads records, oldest first."""
+
+    def __call__(self, after: int = 0, *, moves: bool = True) -> Iterable[Record]:
+        """Every record after a revision, with or without moves."""
+
+
+def without_old_moves(load: Load) -> list[Record]:
+    """The records of a log without the moves of old games that are over: they change nothing."""
+    others = list(load(moves=False))
+    rows = visible_records(others)
+    begun = [
+        (row.revision, owner is not None and owner.is_alive)
+        for row, owner in zip(rows, spans_of(rows), strict=True)
+        if row.kind in (*BEGINNINGS, "paused")
+    ] or [(1, True)]
+    starts = [revision for revision, _ in begun]
+    counts = [goes_on for _, goes_on in begun[:-KEPT_GAMES]] + [True] * len(begun[-KEPT_GAMES:])
+    before = starts[counts.index(True)] - 1
+    return [each for each in others if each.revision <= before] + [
+        each
+        for each in load(before)
+        if each.kind not in MOVES or counts[bisect(starts, each.revision) - 1]
+    ]
+
 
 def load_valid(
-    load: Callable[[], Iterable[Record]],
+    load: Load,
     append: Callable[[tuple[Record, ...]], None],
     now_text: Callable[[], str],
 ) -> tuple[list[Record], bool]:
-    """The valid records of a log, and whether any record was ever voided.
+    """The valid records of a log, without old moves, and whether any record was ever voided.
 
     Args:
-        load: Loads every record, oldest first.
         append: Writes new records, all or none.
         now_text: The time of day for new records, ISO 8601.
 
@@ -27,7 +63,9 @@ def load_valid(
         StoreError: The log cannot be read or written.
     """
     while True:
-        records = list(load())
+        records = without_old_moves(load)
+        if project(records).skipped:
+            records = list(load())
         projection = project(records)
         if not projection.skipped:
             voided = {n for each in records if each.kind == "struck" for n in struck_by(each)}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from companion.eventlog.record import DAMAGED, LOST, SPARED, Record
+from companion.eventlog.record import DAMAGED, LOST, MOVES, SPARED, Record
 
 MIGRATIONS = (
     """
@@ -122,20 +122,26 @@ def damage_in_words() -> Iterator[None]:
         raise sqlite3.OperationalError("database or disk is full") from error
 
 
-def read(db: sqlite3.Connection, order: str = "ASC", *, after: int = 0) -> Iterator[Record]:
+def read(db: sqlite3.Connection, *, after: int = 0, moves: bool = True) -> Iterator[Record]:
     """Records in the order of their revisions; an unreadable one is of kind DAMAGED or LOST."""
-    for row, is_whole in read_rows(db, order, after=after):
+    for row, is_whole in read_rows(db, after=after, moves=moves):
         yield record_of(row, is_whole=is_whole)
 
 
 def read_rows(
-    db: sqlite3.Connection, order: str = "ASC", *, after: int = 0, last: int | None = None
+    db: sqlite3.Connection,
+    order: str = "ASC",
+    *,
+    after: int = 0,
+    last: int | None = None,
+    moves: bool = True,
 ) -> Iterator[tuple[Row, bool]]:
-    """Every row, and whether it is as it was written.
+    """Every row, with or without moves, and whether it is as it was written.
 
     A row of a file without checksums counts as whole.
     """
     where = "revision > ?" if last is None else "revision > ? AND revision <= ?"
+    where += "" if moves else f" AND kind NOT IN {MOVES}"
     with damage_in_words():
         has_checksum = has_newest_schema(db)
     texts = ", ".join(f"CAST({name} AS BLOB)" for name in COLUMNS[1:4])

@@ -73,6 +73,9 @@ class SqliteStore:
         self._checkpointer = Checkpointer(self._path)
         if not is_writer:
             self._db = open_to_read(self._path)
+            with suppress(sqlite3.Error):  # of damaged rows, which `load` gives without their data
+                found, self._derived = compared(self._db, self._path)
+                self._digest = found.digest
             return
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -94,8 +97,8 @@ class SqliteStore:
         self.notice = f"{self.notice}; {said}" if self.notice else said
         LOGGER.warning("%s", said)
 
-    def load(self, after: int = 0) -> Iterable[Record]:
-        """Every record after a revision, oldest first.
+    def load(self, after: int = 0, *, moves: bool = True) -> Iterable[Record]:
+        """Every record after a revision, oldest first, with or without moves.
 
         A record whose data cannot be read has none. Its kind becomes "damaged" or "lost" unless
         the kind alone is still of use.
@@ -104,7 +107,7 @@ class SqliteStore:
             StoreError: The file cannot be read.
         """
         try:
-            yield from rows.read(self._db, after=after)
+            yield from rows.read(self._db, after=after, moves=moves)
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: cannot be read: {error}") from error
 

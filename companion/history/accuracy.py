@@ -9,7 +9,10 @@ from typing import Any
 from companion.engine import DieColour, Roll, RollCorrected, Rolled
 from companion.errors import NotationError
 from companion.eventlog.projection import spans_of, visible_records
-from companion.eventlog.record import Move, Record, to_entry
+from companion.eventlog.record import MOVES, Move, Record, to_entry
+
+_OTHERS = set(MOVES) - {"rolled", "roll_corrected"}
+"""Moves that name no dice; a long log is full of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def accuracy_of(records: Iterable[Record]) -> Accuracy:
     readings: list[dict[str, object] | None] = []
     rolls: list[Roll | None] = []
     last: dict[int, int] = {}  # by game, its last roll: a game may be put aside before a correction
-    rows = visible_records(records)
+    rows = visible_records(row for row in records if row.kind not in _OTHERS)
     for record, span in zip(rows, spans_of(rows), strict=True):
         try:
             entry = to_entry(record)

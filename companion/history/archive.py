@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import TypeVar
 
 from companion.engine import Event, GameState, Phase, Refusal, Rolled, apply, fold
@@ -30,6 +30,9 @@ from companion.history.results import Result, result_of_state, spans_of_revision
 from companion.wire.structs import WireError, convert, plain
 
 T = TypeVar("T")
+
+PIECE = 10_000
+"""Records that are read at once, with those of games that go on: all of them may fill a memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +142,16 @@ class Archive:
             last: The last revision that counts; all if None.
         """
         with self._mutex, nullcontext() if self.seen else _no_collection():
-            new = _until(load(self.seen), last)
-            if self.seen and any(record.kind in ("kept", "struck") for record in new):
-                self.seen, self._finished, self._rows = 0, [], []  # they may void what was read
-                new = _until(load(0), last)
-            self._rows += new
-            if new:
-                self.seen = new[-1].revision
-            return self._brought_up_to_date()
+            rest = _until(load(self.seen), last)
+            while True:
+                new = list(islice(rest, PIECE))
+                if self.seen and any(record.kind in ("kept", "struck") for record in new):
+                    self._finished, self._rows = [], []  # they may void what was read
+                    new, rest = list(_until(load(0), last)), iter(())
+                self.seen = new[-1].revision if new else self.seen
+                going_on = self._brought_up_to_date(new)
+                if len(new) < PIECE:
+                    return sorted((*self._finished, *going_on), key=lambda each: each.number)
 
     def game(self, number: int, load: Callable[[int], Iterable[Record]]) -> SavedGame | None:
         """A game with its moves, read from the log again; call `results` before."""
@@ -159,6 +164,12 @@ class Archive:
             going_on = [row for row in own if row.kind not in _VOIDING]
         games = [game for group in _groups(going_on) for game in group.games()]
         return next((game for game in games if game.number == number), None)
+
+    def games(self, load: Callable[[int], Iterable[Record]]) -> Iterator[SavedGame]:
+        """Every game with its moves, the oldest first, each read when it is asked for."""
+        for result in self.results(load):
+            if (game := self.game(result.number, load)) is not None:
+                yield game
 
     def kept(self, mark: Mark) -> Derived:
         """Results and rows to keep beside the log, as read up to the mark."""
@@ -177,8 +188,9 @@ class Archive:
         except (WireError, LookupError, TypeError):
             self._finished, self._rows, self.seen = [], [], 0
 
-    def _brought_up_to_date(self) -> list[Result]:
-        groups = _groups(self._rows)
+    def _brought_up_to_date(self, new: list[Record]) -> list[Result]:
+        """Read on; the results of the games that may still go on."""
+        groups = _groups(self._rows + new)
         self._rows = []
         going_on: list[Result] = []
         for group in groups:
@@ -188,15 +200,15 @@ class Archive:
             spans = spans_of_revisions([record.revision for record in group.records])
             found += [replace(game.result, spans=spans) for game in group.games()]
         self._rows.sort(key=lambda record: record.revision)
-        return sorted((*self._finished, *going_on), key=lambda each: each.number)
+        return going_on
 
 
 _VOIDING = ("kept", "struck", "undone")
 """Kinds that void other records; spans hold none that was voided."""
 
 
-def _until(records: Iterable[Record], last: int | None) -> list[Record]:
-    return list(takewhile(lambda record: last is None or record.revision <= last, records))
+def _until(records: Iterable[Record], last: int | None) -> Iterator[Record]:
+    return takewhile(lambda record: last is None or record.revision <= last, records)
 
 
 @dataclass(frozen=True, slots=True)

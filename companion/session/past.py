@@ -39,9 +39,8 @@ class PastGames:
 
     def one_by_one(self) -> Iterator[SavedGame]:
         """Every game with its moves, the oldest first, each read when it is asked for."""
-        for result in self.results():
-            if (game := self._archive.game(result.number, self._store.history)) is not None:
-                yield game
+        self.results()
+        yield from self._archive.games(self._store.history)
 
     def game(self, number: int) -> SavedGame | None:
         """A game with its moves, or None."""

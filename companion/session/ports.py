@@ -15,8 +15,8 @@ from companion.eventlog.record import Record
 class Store(Protocol):
     """Stores the event log; `append` returns once the records are safe."""
 
-    def load(self, after: int = 0) -> Iterable[Record]:
-        """Every record after a revision, oldest first."""
+    def load(self, after: int = 0, *, moves: bool = True) -> Iterable[Record]:
+        """Every record after a revision, oldest first, with or without moves."""
 
     def history(self, after: int = 0) -> Iterable[Record]:
         """The same, on any thread and while records are appended."""

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
@@ -15,12 +16,13 @@ from typing import Any
 import pytest
 
 from companion.errors import StoreError
-from companion.eventlog import derived
+from companion.eventlog import derived, repair
 from companion.eventlog.derived import RESULTS, SNAPSHOT, code_version
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, SqliteStore
-from companion.history.archive import saved_games
+from companion.history import archive
+from companion.history.archive import Archive, saved_games
 from companion.session.session import HostStep
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll
@@ -35,9 +37,9 @@ class Watched(SqliteStore):
         self.read: list[int] = []
         super().__init__(directory)
 
-    def load(self, after: int = 0) -> Iterable[Record]:
+    def load(self, after: int = 0, *, moves: bool = True) -> Iterable[Record]:
         self.read.append(after)
-        return super().load(after)
+        return super().load(after, moves=moves)
 
 
 @pytest.fixture
@@ -308,3 +310,28 @@ def test_the_last_roll_of_a_game_before_is_known_at_a_start(
     again = stage.again()
     assert again.session.last_roll == a_roll(1, 2)
     again.store.close()
+
+
+def test_a_start_reads_no_moves_of_old_games_into_memory(
+    played: Path, expected: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (played / SNAPSHOT).unlink()
+    monkeypatch.setattr(repair, "KEPT_GAMES", 1)
+    store = SqliteStore(played)
+    records, read = list(store.load()), repair.without_old_moves(store.load)
+    store.close()
+    over = {each.revision for each in records} - {each.revision for each in read}
+    assert [each.kind for each in records if each.revision in over] == [
+        *("rolled", "answered", "roll_corrected", "ended_early")  # of the second game
+    ]
+    assert known(played) == expected
+
+
+def test_results_are_the_same_however_much_is_read_at_once(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SqliteStore(played)) as store:
+        whole = Archive().results(store.load)
+        for piece in (1, 2, 7):
+            monkeypatch.setattr(archive, "PIECE", piece)
+            assert Archive().results(store.load) == whole
