@@ -160,6 +160,11 @@ class TestPlaying:
         ben.get_by_role("button", name="red 12", exact=True).wait_for()
         stage.answer(0, "R12")
         ben.locator("#status", has_text="Ada is closing red. White 12: ").wait_for()
+        ben.get_by_role("button", name="blue 12, can be crossed now").click()
+        ben.locator(
+            "#status",
+            has_text="Ada is closing red. Blue 12 (white 6 + white 6) counts in a moment.",
+        ).wait_for()
         stage.answer(1, None)
         ben.locator("#status", has_text="You can still change your answer.").wait_for()
         stage.time.pass_s(10)

@@ -188,6 +188,41 @@ def test_dice_are_entered_without_scrolling(
         assert left(page, f"{scrolls}(document.querySelector('#typing'))") == [], size_wh
 
 
+def test_the_faces_of_the_dice_can_be_hit_on_a_tiny_screen(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    token = put(stage, "lobby")[0]
+    stage.session.start("base", 0)
+    stage.session.see(TrayView(TrayStatus.LOST))
+    page = ready(open_page("/", token=token))
+    page.locator("#type").click()
+    for size_wh in ((320, 480), (320, 568), (480, 320), (568, 320)):
+        resize(page, size_wh)
+        sides = "[...document.querySelectorAll('#faces label')].map((b) => b.offsetWidth)"
+        assert min(page.evaluate(sides)) >= 22, size_wh  # and a gap of 6
+
+
+def test_on_a_tiny_screen_the_pass_button_is_in_sight(stage: Stage, open_page: OpenPage) -> None:
+    page = ready(open_page("/", token=put(stage, "action1")[0], size_wh=(320, 480)))
+    box = page.locator("#done").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 480
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+def test_a_refusal_covers_no_boxes_of_a_low_phone(
+    stage: Stage, open_page: OpenPage, language: str
+) -> None:
+    token = put(stage, "action1")[0]
+    page = ready(open_page(f"/?language={language}", token=token, size_wh=(568, 320)))
+    page.locator("#sheet [data-token=R12]").click()
+    page.locator("#why:not(:empty)").wait_for()
+    sheet, why = page.locator("#sheet").bounding_box(), page.locator("#why").bounding_box()
+    assert sheet is not None
+    assert why is not None
+    assert why["y"] + why["height"] <= sheet["y"] + 2
+
+
 class TestTheTableView:
     def test_between_announcements_it_shows_everybodys_sheet(
         self, stage: Stage, open_page: OpenPage
@@ -206,6 +241,18 @@ class TestTheTableView:
         assert neighbours.count() == 3 * 2 * 2  # players, bonus rows, shapes in a sign
         assert page.evaluate(BEYOND) == []
         assert violations(page) == []
+
+    def test_what_to_do_next_is_in_sight_on_a_low_screen(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll", "big_points")
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        page = ready(open_page("/table", size_wh=(800, 480)))
+        for size_wh in ((800, 480), (844, 390), (667, 375)):
+            resize(page, size_wh)
+            box = page.get_by_role("button", name="Confirm").bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= size_wh[1], size_wh
 
     def test_the_end_has_the_final_sheets(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "over")

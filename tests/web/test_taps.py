@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import pytest
+
 from companion.engine import Phase
 from tests.session.fakes import Stage
 from tests.web.browsing import (
@@ -318,6 +320,19 @@ def test_the_focus_stays_on_the_page_when_its_button_goes(
     wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
     page.wait_for_timeout(300)
     assert page.evaluate("() => document.activeElement.id") == "game"
+
+
+@pytest.mark.parametrize("winner", [0, 1])
+def test_a_shared_tablet_celebrates_whichever_of_its_players_wins(
+    stage: Stage, open_page: OpenPage, winner: int
+) -> None:
+    page = open_page("/", size_wh=(768, 1024))
+    start_on_a_shared_tablet(page, stage)
+    stage.answer(winner, "R7")
+    stage.play_out()
+    page.locator("#podium").wait_for()
+    assert page.locator("#over-why").is_visible()
+    page.locator("#over-confetti .confetti").wait_for(state="attached")
 
 
 def test_the_result_addresses_the_player_seen_last_as_you(

@@ -191,7 +191,7 @@ function drawGame(state, game, mine) {
     redraw($("podium"), [game.ranking, game.players, state.seats, mine.seat], () =>
       podium(game, nameOf, mine.seat),
     );
-    const isVictory = game.winners.includes(mine.seat);
+    const isVictory = state.me.seats.some((seat) => game.winners.includes(seat));
     redraw($("over-confetti"), [game.number, isVictory], () => (isVictory ? [confetti()] : []));
     show($("rematch"), state.me.host);
     show($("over-wait"), !state.me.host);

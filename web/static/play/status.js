@@ -30,12 +30,12 @@ export function statusOf(state, mine, answer, nameOf) {
     .map((each) => `${t("say.closes", { name: nameOf(each.seat), row: rowTerm(game, each.row) })} `)
     .join("");
   if (answer === null) return closes + choiceStatus(state, mine) + adviceOf(game, mine);
-  if (closing.length) return closes + t("say.may_change");
   const box = answer.box ? boxName(game, answer.box) : null;
   if (box && !answer.done) {
     const dice = pairOf(mine.made_by[answer.box] ?? []);
-    return t(game.closes_in_s ? "say.tapped.counts" : "say.tapped", { box: capital(box), dice });
+    return closes + t(game.closes_in_s ? "say.tapped.counts" : "say.tapped", { box: capital(box), dice });
   }
+  if (closing.length) return closes + t("say.may_change");
   const chosen = box ? t("say.crossed", { box: capital(box) }) : t("say.passed");
   const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
   if (waiting.length) return `${chosen} ${t("say.waiting", { names: listOf(waiting) })}`;
