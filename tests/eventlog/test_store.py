@@ -66,10 +66,12 @@ def test_a_lone_copy_of_a_quiet_tables_file_has_every_step(
     store = SqliteStore(tmp_path / "table")
     with closing(sqlite3.connect(tmp_path / "table" / FILE_NAME)) as reader:
         store.append(RECORDS[:2])
+        thread = store._checkpointer._thread
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM log").fetchone() == (2,)
         store.append(RECORDS[2:])  # the reader of the first two is in the way of this one
         assert not checkpoint.checkpoint(tmp_path / "table" / FILE_NAME)
+    assert store._checkpointer._thread is thread, "one for all writes"
     give_up_s = time.monotonic() + 10.0
     while copied_alone(tmp_path / "table", tmp_path / "copy") != RECORDS:
         assert time.monotonic() < give_up_s

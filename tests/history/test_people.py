@@ -14,6 +14,7 @@ from companion.coach.background import Reviews
 from companion.commands.games import games as command
 from companion.history.decided import Decided, Verdicts
 from companion.history.pictures import Pictures
+from companion.history.standings import standings
 from companion.history.statistics import statistics
 from tests.rights import run_bound
 from tests.session.fakes import Stage
@@ -152,6 +153,9 @@ def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
     found = statistics(stage.session.past.results())
     assert "#1" not in found.names
     assert {"Ada", "Cleo"} <= set(found.names)
+    ranked = {each.name for each in standings(stage.session.past.results())}
+    assert "Cleo" in ranked
+    assert not ranked & {"#1", "#2"}, "nobody is counted together with another deleted player"
     stage.store.close()
 
 

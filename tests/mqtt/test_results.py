@@ -65,6 +65,19 @@ def test_a_finished_game_is_due_until_it_is_acknowledged(stage: Stage, ledger: L
     assert [each.number for each in due(ledger, stage)] == [2]
 
 
+def test_a_result_tells_who_left_the_game(stage: Stage, ledger: Ledger) -> None:
+    stage.seat("Ada", "Ben", "Cleo")
+    assert stage.session.start() is None
+    stage.session.let_go(1)
+    stage.play_out()
+    (first,) = due(ledger, stage)
+    assert {each.name: each.gone for each in made(stage, first).players} == {
+        "Ada": False,
+        "Ben": True,
+        "Cleo": False,
+    }
+
+
 def test_games_with_bots_and_practice_games_are_nobodys_results(
     stage: Stage, ledger: Ledger
 ) -> None:

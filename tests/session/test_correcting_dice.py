@@ -58,6 +58,13 @@ class TestBeforeConfirming:
         assert put_right(two, GREEN, 6) == ""
         assert two.session.view().tray.roll == a_roll(3, 4, red=1, green=6)
 
+    def test_a_die_beside_the_tray_is_no_part_of_a_corrected_roll(self, two: Stage) -> None:
+        tray = seen()
+        beside = replace(tray.dice[RED], centre_xy=(900.0, 20.0), value=6, in_tray=False)
+        two.session.see(replace(tray, dice=(*tray.dice, beside)))
+        put_right(two, GREEN, 5)
+        assert two.session.view().tray.roll == a_roll(3, 4, green=5)
+
     def test_a_correction_holds_until_dice_move(self, two: Stage) -> None:
         two.session.see(seen())
         put_right(two, GREEN, 5)

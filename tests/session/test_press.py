@@ -53,6 +53,24 @@ def test_a_refusal_is_announced_once_until_something_changes(two: Stage) -> None
     assert two.told[-1].text == "Waiting for Ben.", "an answer came"
 
 
+def test_dice_taken_out_while_answers_are_missing_repeat_no_refusal(two: Stage) -> None:
+    two.roll(4, 3)
+    two.time.pass_s(SAME_PRESS_S)
+    two.session.press()
+    two.session.see(TrayView(TrayStatus.MOVING))
+    two.session.press()
+    assert [said.kind for said in two.told] == ["roll", "refused"]
+
+
+def test_a_press_once_all_have_answered_waits_for_nobody(two: Stage) -> None:
+    two.roll(4, 3)
+    two.answer(0, None, done=False)
+    two.answer(1, None, done=False)
+    two.time.pass_s(SAME_PRESS_S)
+    two.session.press()
+    assert two.told[-1].text == "Everybody has answered. The action is about to close."
+
+
 def test_the_next_roll_is_confirmed_however_soon_it_comes(two: Stage) -> None:
     two.roll(4, 3)
     assert two.session.undo() is None

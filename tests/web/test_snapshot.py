@@ -204,10 +204,17 @@ def test_chances_add_up_to_a_hundred(shares: tuple[float, ...]) -> None:
     assert all(abs(each - 100 * share) < 1 for each, share in zip(shown, shares, strict=True))
 
 
+def test_only_bots_are_called_bots(stage: Stage) -> None:
+    seat(stage, "Ada")
+    assert stage.session.add_bot("easy") is None
+    assert stage.session.start("base", 0) is None
+    assert [each["bot"] for each in shown(stage)["game"]["players"]] == [False, True]
+
+
 def test_chances_from_before_a_newcomer_sat_down_are_not_shown(two: Stage) -> None:
     context = replace(CONTEXT, chances=((0.5, 0.02), (0.5, 0.02)))
     players = shown(two, context)["game"]["players"]
-    assert [each["chance"]["percent"] for each in players] == [50, 50]
+    assert [each["chance"] for each in players] == [{"percent": 50, "within": 4}] * 2
     seat(two, "Cleo")
     players = shown(two, context)["game"]["players"]
     assert [each["chance"] for each in players] == [None] * 3

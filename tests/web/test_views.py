@@ -117,6 +117,9 @@ class TestGuard:
         got = client.post("/api/say", json={}, headers={"Sec-Fetch-Site": "cross-site"})
         assert got.status_code == 403
 
+    def test_a_write_to_an_unknown_path_is_told_so(self, client: FlaskClient) -> None:
+        assert client.post("/api/nonsense", data="name=Ada").status_code == 404
+
     def test_the_tables_own_page_may(self, client: FlaskClient) -> None:
         got = client.post("/api/say", json={}, headers={"Origin": "http://localhost"})
         assert got.status_code == 200

@@ -82,11 +82,11 @@ def test_sitting_out_is_worth_the_mean_and_coming_late_nothing() -> None:
     one = Round((Group(("A", "B")),), ("C",), "2026-11-24T19:00:00.000+00:00")
     tonight = evening("A", "B", "C", "D", rounds=(one,))
     places = standings(tonight, played(tonight, [kept({"A": 90, "B": 50})]))
-    assert [(each.name, each.points, each.games) for each in places] == [
-        ("A", 12, 1),
-        ("C", 6, 0),
-        ("B", 0, 1),
-        ("D", 0, 0),
+    assert [(each.name, each.points, each.games, each.sat_out) for each in places] == [
+        ("A", 12, 1, 0),
+        ("C", 6, 0, 1),
+        ("B", 0, 1, 0),
+        ("D", 0, 0, 0),
     ]
 
 

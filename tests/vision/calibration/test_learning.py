@@ -158,6 +158,16 @@ def test_learnt_colours_follow_the_light() -> None:
     assert red.face_bgr == pytest.approx((40.0, 40.0, 183.0), abs=3.0)
 
 
+def test_pips_that_a_roll_did_not_show_stay_known() -> None:
+    seen = CustomDie(DieColour.BLUE, (180.0, 60.0, 40.0), (0, 0, 0, 0, 1, 0), (240.0, 240.0, 240.0))
+    unseen = replace(seen, pips_bgr=None)
+    for rolls in ((seen, unseen), (unseen, seen)):
+        known = LearntDice()
+        for die in rolls:
+            known = learn(known, [die])
+        assert known.dice[0].pips_bgr == seen.pips_bgr
+
+
 def test_white_and_yellow_are_told_apart_in_warm_light() -> None:
     """As measured in eight throws under a lamp that leaves the camera hardly any blue."""
     whites = [(7, 112, 213), (3, 103, 207), (6, 95, 187), (3, 119, 232), (7, 64, 123)]
