@@ -139,7 +139,10 @@ class SetupState(Protocol):
 
 
 class TraySetup(Protocol):
-    """Sets the tray up step by step; every step raises CalibrationError if it fails."""
+    """Sets the tray up step by step.
+
+    Every step raises CalibrationError if it fails, and ConfigError if its file cannot be written.
+    """
 
     def state(self) -> SetupState:
         """Return the state."""

@@ -17,6 +17,9 @@ def open_voice(
     """Open the voice; returns what tells why it is silent, or None where there is no voice.
 
     A named folder of sounds that is not there is noted.
+
+    Raises:
+        ConfigError: That folder is in the home of a user whom the system does not know.
     """
     if not config.sound.enabled:
         return None

@@ -99,16 +99,17 @@ def phases(tables: Tables, games: Games) -> Ints:
 
 
 class Tempo:
-    """Plays by its tables.
-
-    Args:
-        noise: Standard deviation of random points added to every choice, to explore and to play
-            below its strength.
-    """
+    """Plays by its tables."""
 
     def __init__(
         self, tables: Tables, noise: float = 0.0, rng: np.random.Generator | None = None
     ) -> None:
+        """Take the tables.
+
+        Args:
+            noise: Standard deviation of random points added to every choice, to explore and to
+                play below its strength.
+        """
         self._tables, self._noise = tables, noise
         self._rng = rng or np.random.default_rng()
 

@@ -116,13 +116,13 @@ class Salvaged(NamedTuple):
 def salvage(path: Path, wal: Iterable[Row], journal: Mapping[int, Row]) -> Salvaged:
     """Read every row that is whole, wherever it is: pages, write-ahead log or journal.
 
-    Args:
-        wal: The rows of the write-ahead log, read before SQLite could shorten it.
-        journal: The rows of the journal by revision.
-
     The running game needs the newest records, so a bad block among the old ones must not cost
     them. Where two places hold one revision, they agree or the journal is right: a rolled back
     step may have left its row on a page, but is never in the journal.
+
+    Args:
+        wal: The rows of the write-ahead log, read before SQLite could shorten it.
+        journal: The rows of the journal by revision.
     """
     whole: dict[int, Row] = {}
     marked: dict[int, Row] = {}

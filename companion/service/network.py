@@ -210,7 +210,7 @@ class Watch(Generic[Seen]):
 
     @property
     def seen(self) -> Seen:
-        """The newest state of the network."""
+        """What the newest look saw."""
         with self._mutex:
             return self._seen
 

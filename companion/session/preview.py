@@ -27,6 +27,8 @@ def decide_host_step(trail: Trail, step: HostStep, roll: Roll | None) -> Decisio
 
     Args:
         roll: The right dice, to correct.
+    Raises:
+        ValueError: They are missing.
     """
     table = trail.table
     match step:

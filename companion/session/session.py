@@ -94,7 +94,7 @@ class Session:
             now_text: The time of day for the log, ISO 8601.
             call_later: Timer for the closing of actions.
             draw: Draws the first player by lot (E44).
-            tray: State of the camera loop; None without a camera.
+            tray: State of the camera loop; None where there never is one, as in benchmarks.
             speaking: Voice settings of the configuration.
             take_back_s: Seconds in which a page's last answer may be taken back; 0 for none.
         """

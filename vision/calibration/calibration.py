@@ -138,7 +138,7 @@ def is_same_shape(one_wh: tuple[int, int], other_wh: tuple[int, int]) -> bool:
 
 
 def find_calibration(named: str, data_dir: Path, *, is_simulated: bool) -> Path | None:
-    """The file that `camera.calibration` names, or None if there is none."""
+    """The file that `camera.calibration` names, or None if there is none; raises as `place_of`."""
     path = place_of(named, data_dir, is_simulated=is_simulated)
     return None if named == "none" or (named == "auto" and not path.is_file()) else path
 
@@ -148,6 +148,8 @@ def place_of(named: str, data_dir: Path, *, is_simulated: bool) -> Path:
 
     Args:
         is_simulated: The simulated tray has a file of its own beside that of the table's tray.
+    Raises:
+        ConfigError: It is in the home of a user whom the system does not know.
     """
     if named in ("auto", "none"):
         return data_dir / (SIMULATED_NAME if is_simulated else FILE_NAME)

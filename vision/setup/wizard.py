@@ -120,7 +120,7 @@ class TraySetup:
         """Return proposed corners; None if no tray is found.
 
         Raises:
-            CalibrationError: The picture is black.
+            CalibrationError: The camera delivers no picture, or a black one.
         """
         frame = self._frame()
         refuse_black(frame)
@@ -131,7 +131,9 @@ class TraySetup:
         they were kept in.
 
         Raises:
-            CalibrationError: They enclose no floor or lie outside the picture, or it is black.
+            CalibrationError: They enclose no floor or lie outside the picture, or there is no
+                picture, or a black one.
+            ConfigError: The file cannot be written.
         """
         frame = self._frame()
         height, width = frame.pixels.shape[:2]
@@ -143,7 +145,8 @@ class TraySetup:
         """Keep the camera's held exposure and colours; nothing if it cannot hold any.
 
         Raises:
-            CalibrationError: The camera is still measuring them.
+            CalibrationError: The camera is still measuring them, or delivers no picture.
+            ConfigError: The file cannot be written.
         """
         frame, held = self._frame(), self._live.controls
         if held is None:
@@ -157,7 +160,7 @@ class TraySetup:
         Returns:
             The number of the measurement, and the dice.
         Raises:
-            CalibrationError: There are not six, flat and apart.
+            CalibrationError: There are not six, flat and apart, or there is no picture.
         """
         with self._mutex:
             self._shown = None
@@ -180,7 +183,9 @@ class TraySetup:
             plays: One colour for each die, in the order of the measurement.
             number: Number of the measurement; another device may have measured since.
         Raises:
-            CalibrationError: None were measured, or the colours are not the game's.
+            CalibrationError: None were measured, the colours are not the game's, or the camera
+                delivers no picture.
+            ConfigError: The file cannot be written.
         """
         with self._mutex:
             looked = self._shown
@@ -197,7 +202,8 @@ class TraySetup:
         """Read without a calibration from now on, and remove its file.
 
         Raises:
-            CalibrationError: The camera delivers no picture, so that no step can be answered.
+            CalibrationError: The camera delivers no picture, so that no step can be answered, or
+                the table is to use no file.
             ConfigError: The file cannot be removed.
         """
         self._frame()

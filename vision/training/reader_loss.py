@@ -217,7 +217,7 @@ def spread_loss(apart: Tensor, log_spread: Tensor) -> Tensor:
 
 
 def normals(across: Tensor, sight: Tensor) -> Tensor:
-    """Normals (..., 2: x and y) from their part across the line of sight (..., 2)."""
+    """Normals (..., 2: x and y) from their part (..., 2) across the line of sight (..., 3)."""
     depth = -(across * sight[..., :2]).sum(-1, keepdim=True) / sight[..., 2:]
     sine = (across**2).sum(-1, keepdim=True) + depth**2
     return across - torch.sqrt((1.0 - sine).clamp(min=0.05)) * sight[..., :2]
