@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode, TrayStatus
-from vision.calibration.calibration import is_same_shape
+from vision.calibration.calibration import Calibration
 from vision.calibration.light import white_balanced
 from vision.detector.candidates import GLANCE, HOT, FeatureMaps, closer, propose_candidates
 from vision.detector.classifier import SURELY, Detection, classify
@@ -27,9 +26,6 @@ from vision.detector.status import PALETTE, reading_of
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Point, Reading
-
-if TYPE_CHECKING:
-    from vision.calibration.calibration import Calibration
 
 Outline = NDArray[np.float32]
 """Corners (N, 2) in px of the picture."""
@@ -161,13 +157,10 @@ def _evidence(
 
 def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Outline | None:
     """Outline of the calibrated floor, convex; without one the feature maps alone give the tray."""
-    if calibration is None or calibration.tray_px is None:
+    corners = None if calibration is None else calibration.resized(size_wh).tray_px
+    if corners is None:
         return None
-    if not is_same_shape(size_wh, calibration.size_wh):
-        return None
-    scale = np.array(size_wh) / np.array(calibration.size_wh)
-    corners = np.asarray(np.array(calibration.tray_px) * scale, np.float32)
-    return np.asarray(cv2.convexHull(corners), np.float32).reshape(-1, 2)
+    return np.asarray(cv2.convexHull(np.array(corners, np.float32)), np.float32).reshape(-1, 2)
 
 
 def _inside(floor: Outline | None, overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:

@@ -122,7 +122,7 @@ class Calibration:
         """Return the calibration for pictures of another size; its corners hold in those of the
         same shape."""
         x, y = (now / then for now, then in zip(size_wh, self.size_wh, strict=True))
-        corners = self.tray_px if is_same_shape(size_wh, self.size_wh) else None
+        corners = self.tray_px if _is_same_shape(size_wh, self.size_wh) else None
         if corners is not None:
             corners = tuple((px * x, py * y) for px, py in corners)
         return replace(self, size_wh=size_wh, tray_px=corners)
@@ -131,7 +131,7 @@ class Calibration:
 _STRETCHED = 1.02
 
 
-def is_same_shape(one_wh: tuple[int, int], other_wh: tuple[int, int]) -> bool:
+def _is_same_shape(one_wh: tuple[int, int], other_wh: tuple[int, int]) -> bool:
     """Whether pictures of both sizes show the same; another aspect ratio is cropped differently."""
     stretched = one_wh[0] * other_wh[1] / (one_wh[1] * other_wh[0])
     return 1.0 / _STRETCHED < stretched < _STRETCHED
