@@ -166,7 +166,7 @@ def build(config: Config) -> App:
         )
         threads = [each for each in threading.enumerate() if each.name in LASTING]
         monitor = Monitor(
-            session, config.data_dir, eye=live, sound=silence, broker=broker, threads=threads
+            session, config.data_dir, live=live, sound=silence, broker=broker, threads=threads
         )
 
         def frames() -> int | None:

@@ -65,7 +65,7 @@ def optional(name: str, kind: Any) -> Any:
     return required(name, kind) if name in request.args else None
 
 
-def rolled(white: tuple[int, int], colour: dict[str, int]) -> Roll:
+def entered_roll(white: tuple[int, int], colour: dict[str, int]) -> Roll:
     """Make a roll of entered dice; the rules judge them."""
     return Roll.of(white, {DieColour(name): value for name, value in colour.items()})
 

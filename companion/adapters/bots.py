@@ -44,7 +44,7 @@ class Bots:
             box = choice_of(state, player, game.bots[player])
             # an answer that comes too late, after an undo for example, is refused
             seat, since = game.seats[player], game.dice_since
-            self._session.answer(seat, state.turn, state.action, box, done=True, rolled=since)
+            self._session.answer(seat, state.turn, state.action, box, done=True, dice_since=since)
 
     def _advise(self, game: Game) -> None:
         key = (game.number, _asked(game.state))

@@ -78,7 +78,7 @@ class Table(Protocol):
         """Whether no step holds the table for so long."""
 
 
-class Eye(Protocol):
+class Live(Protocol):
     """The camera loop."""
 
     @property
@@ -98,7 +98,7 @@ class Monitor:
         table: Table,
         data_dir: Path,
         *,
-        eye: Eye | None = None,
+        live: Live | None = None,
         sound: Callable[[], str | None] | None = None,
         broker: Callable[[], str | None] | None = None,
         threads: Sequence[threading.Thread] = (),
@@ -111,7 +111,7 @@ class Monitor:
             broker: Returns why the MQTT broker is away, or None; without it there is no broker.
             threads: Threads that run as long as the table.
         """
-        self._table, self._data_dir, self._eye, self._sound = table, data_dir, eye, sound
+        self._table, self._data_dir, self._live, self._sound = table, data_dir, live, sound
         self._broker, self._threads = broker, tuple(threads)
 
     def health(self) -> Health:
@@ -132,7 +132,7 @@ class Monitor:
         if self._broker is not None:
             trouble = self._broker()
             parts["broker"] = Part() if trouble is None else Part(State.IMPAIRED, trouble)
-        age_s = self._eye.frame_age_s if self._eye is not None else None
+        age_s = self._live.frame_age_s if self._live is not None else None
         return Health(parts, age_s, free_mb)
 
     def _steps(self) -> Part:
@@ -143,9 +143,9 @@ class Monitor:
     def _camera(self, faults: Mapping[str, str]) -> Part:
         if (fault := faults.get("camera")) is not None:
             return _equipment("camera", fault)
-        if self._eye is None or not self._eye.camera.sees_dice:
+        if self._live is None or not self._live.camera.sees_dice:
             return Part()
-        age_s = self._eye.frame_age_s
+        age_s = self._live.frame_age_s
         if age_s < SILENT_S:
             return Part()
         return Part(State.IMPAIRED, f"no picture for {age_s:.0f} s; dice can be entered by hand")

@@ -23,7 +23,7 @@ LANGUAGES = ("en", "de", "fr", "it")
 SHARED = ("colour.", "die.", "row.", "list.", "spoken.minus")
 """Prefixes of the words that pages need besides their own sentences."""
 
-ROOMS = ("club.", "games.", "host.", "setup.")
+PAGE_PREFIXES = ("club.", "games.", "host.", "setup.")
 """Prefixes of pages with many sentences that other pages do not need."""
 
 SINGULAR = ".singular"
@@ -92,10 +92,10 @@ class Phrases:
         """The sentences and shared words a page's script needs, with placeholders.
 
         Args:
-            rooms: The page's prefixes in `ROOMS`.
+            rooms: The page's prefixes in `PAGE_PREFIXES`.
         """
         shared = {key: text for key, text in self._table.items() if key.startswith(SHARED)}
-        others = tuple(room for room in ROOMS if room not in rooms)
+        others = tuple(room for room in PAGE_PREFIXES if room not in rooms)
         own = {key: text for key, text in self.under("page.").items() if not key.startswith(others)}
         return own | shared
 

@@ -149,14 +149,14 @@ class Given:
 
     Attributes:
         turn: The turn it is meant for.
-        rolled: The `Game.dice_since` it is meant for, if known.
+        dice_since: The `Game.dice_since` it is meant for, if known.
         key: Idempotency key: a retry carries the same one and counts once. One that ends in
             `.sender.number` counts only before those of its sender with a higher number.
     """
 
     seat: int
     turn: int
-    rolled: int | None = None
+    dice_since: int | None = None
     key: str = ""
 
 
@@ -216,7 +216,7 @@ def _decide_of_seat(
         return rejected("GONE_ON")
     if given.turn != game.state.turn:
         return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.turn", ruling="E9")
-    if given.rolled not in (None, game.dice_since):
+    if given.dice_since not in (None, game.dice_since):
         return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.dice")
     if given.seat not in game.seats:
         return rejected("NOT_IN_GAME")

@@ -401,7 +401,7 @@ class Session:
         done: bool,
         revocable: bool = False,
         key: str = "",
-        rolled: int | None = None,
+        dice_since: int | None = None,
         is_by_host: bool = False,
     ) -> Rejected | None:
         """A seat's answer in the open action.
@@ -410,10 +410,10 @@ class Session:
             done: The player has nothing more to change.
             revocable: If it is the last one, it may still be taken back for a moment.
             key: Idempotency key: a retry carries the same one and counts once.
-            rolled: The `Game.dice_since` it is meant for, if known.
+            dice_since: The `Game.dice_since` it is meant for, if known.
             is_by_host: The host answers for a player who cannot; the log stores that.
         """
-        given = play.Given(seat, turn, rolled, key)
+        given = play.Given(seat, turn, dice_since, key)
         return self._take(
             lambda table: play.decide_answer(
                 table,
@@ -428,10 +428,10 @@ class Session:
         )
 
     def withdraw(
-        self, seat: int, turn: int, action: int, *, key: str = "", rolled: int | None = None
+        self, seat: int, turn: int, action: int, *, key: str = "", dice_since: int | None = None
     ) -> Rejected | None:
         """Withdraw a seat's answer."""
-        given = play.Given(seat, turn, rolled, key)
+        given = play.Given(seat, turn, dice_since, key)
         return self._take(
             lambda table: play.decide_withdraw(table, given, self._memory.keys, action)
         )

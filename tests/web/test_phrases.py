@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from companion.messages.catalogue import LANGUAGES, ROOMS, SINGULAR, load_phrases
+from companion.messages.catalogue import LANGUAGES, PAGE_PREFIXES, SINGULAR, load_phrases
 from web.modules import STATIC, modules_of
 
 WEB = Path(__file__).resolve().parent.parent.parent / "web"
@@ -34,7 +34,7 @@ def test_pages_and_catalogues_agree() -> None:
     called |= set(re.findall(r"""(?:say|line)\("page\.([a-z_.]+)["']""", text))
     for language in LANGUAGES:
         phrases = load_phrases(language)
-        assert called - set(phrases.for_pages(*ROOMS)) == set(), language
+        assert called - set(phrases.for_pages(*PAGE_PREFIXES)) == set(), language
         known = {key.removesuffix(SINGULAR) for key in phrases.under("page.")}
         assert {key for key in known if key not in words and not key.startswith(stems)} == set()
 

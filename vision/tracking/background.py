@@ -59,13 +59,13 @@ class Background:
         pixels: Its picture; None while none was seen.
         clutter: Its clutter.
         dice: Centres of dice that belong to a roll nobody confirmed; they stay dice.
-        prints: Everything in the tray that passes for a die.
+        die_like: Everything in the tray that passes for a die.
     """
 
     pixels: Pixels | None = None
     clutter: Clutter = field(default_factory=Clutter)
     dice: tuple[Point, ...] = ()
-    prints: tuple[DieEvidence, ...] = ()
+    die_like: tuple[DieEvidence, ...] = ()
 
 
 def without_background(
@@ -119,7 +119,7 @@ def begins_throw(background: Background, pixels: Pixels, fresh: SceneEvidence) -
     free = np.ones(was.shape[:2], np.uint8)
     for die in dice:
         cv2.circle(free, *_disc(die, _REACH), 0, -1)
-    if all(_looks_as_before(before, pixels, each, gain) for each in background.prints) and all(
+    if all(_looks_as_before(before, pixels, each, gain) for each in background.die_like) and all(
         _stands_alone(was, now, free, die) for die in dice
     ):
         return True

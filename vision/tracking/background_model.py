@@ -43,7 +43,7 @@ class BackgroundModel:
                 return False
             self._rolled = ()  # it lay there before the last roll, and still does: it is no die
         self._first = self._outlasted = ()
-        self.background = Background(pixels, rest.clutter, self._rolled, rest.likenesses)
+        self.background = Background(pixels, rest.clutter, self._rolled, rest.die_like)
         return True
 
     def on_confirmed(self, *, is_read: bool) -> None:

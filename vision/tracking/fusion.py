@@ -40,14 +40,14 @@ class RestFrame:
         scene: Its dice and clutter, without what lay there before the throw.
         quality: Weight of each die: sharpness of its face times the share that is well exposed.
         clutter: All clutter of the frame.
-        likenesses: Everything in its tray that passes for a die.
+        die_like: Everything in its tray that passes for a die.
     """
 
     scene: SceneEvidence
     at_s: float
     quality: tuple[float, ...]
     clutter: Clutter
-    likenesses: tuple[DieEvidence, ...] = ()
+    die_like: tuple[DieEvidence, ...] = ()
 
 
 def rest_frame(
@@ -59,8 +59,8 @@ def rest_frame(
     now = scene.clutter
     clutter = replace(now, thing=max(0.0, now.thing - background.clutter.thing))
     own = replace(scene, dice=dice, clutter=clutter)
-    likenesses = tuple(die for die in scene.dice if die.in_tray)
-    return RestFrame(own, at_s, tuple(_quality(grey, die) for die in dice), now, likenesses)
+    die_like = tuple(die for die in scene.dice if die.in_tray)
+    return RestFrame(own, at_s, tuple(_quality(grey, die) for die in dice), now, die_like)
 
 
 def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Reading:

@@ -11,7 +11,7 @@ from companion.messages.catalogue import line
 from companion.session.session import Rejected
 from web import locale, openapi
 from web.context import AppContext
-from web.params import body, rolled
+from web.params import body, entered_roll
 from web.responses import as_json, ok, snapshot
 from web.security import Refused
 from web.sse import Streams
@@ -69,7 +69,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
             done=given.done,
             revocable=given.revocable,
             key=bound_key(given, seat),
-            rolled=given.rolled,
+            dice_since=given.rolled,
         )
         return ok(context, refusal)
 
@@ -83,7 +83,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
             given.action,
             given.box,
             done=True,
-            rolled=given.rolled,
+            dice_since=given.rolled,
             is_by_host=True,
         )
         return ok(context, refusal)
@@ -93,7 +93,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
         given = body(requests.Withdraw)
         seat = own_seat(context, given.seat)
         refusal = session.withdraw(
-            seat, given.turn, given.action, key=bound_key(given, seat), rolled=given.rolled
+            seat, given.turn, given.action, key=bound_key(given, seat), dice_since=given.rolled
         )
         return ok(context, refusal)
 
@@ -114,13 +114,15 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
             context.lead()  # a player may enter dice only where no camera sees them
         has_turn = entered.game is not None and entered.turn is not None
         due = (entered.game or 0, entered.turn or 0) if has_turn else None
-        return ok(context, session.typed_roll(rolled(entered.white, entered.colour), due))
+        return ok(context, session.typed_roll(entered_roll(entered.white, entered.colour), due))
 
     @api.post("/api/correct")
     def correct() -> Response:
         right = body(requests.Correction)
         context.lead()
-        return ok(context, session.correct_roll(rolled(right.white, right.colour), right.moment))
+        return ok(
+            context, session.correct_roll(entered_roll(right.white, right.colour), right.moment)
+        )
 
     @api.post("/api/close")
     def close() -> Response:

@@ -136,7 +136,7 @@ def words(site: Site, phrases: Phrases, *rooms: str) -> dict[str, Any]:
     """Return the values for every template: its sentences, and those for its scripts.
 
     Args:
-        rooms: The page's prefixes in `ROOMS`.
+        rooms: The page's prefixes in `PAGE_PREFIXES`.
     """
     return {
         "t": lambda key, **data: phrases.say(f"page.{key}", **data),

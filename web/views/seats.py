@@ -18,7 +18,7 @@ from companion.wire.structs import UNSET, encode
 from web import security
 from web.client import Client, is_host
 from web.context import AppContext
-from web.params import bad, body, rolled
+from web.params import bad, body, entered_roll
 from web.responses import as_json, ok, rejected, snapshot
 from web.security import Refused
 from web.wire import requests
@@ -149,7 +149,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
         moment = session.precondition(asked.what)
         right = None
         if asked.what is HostStep.CORRECT and asked.white is not None and asked.colour is not None:
-            right = rolled(asked.white, asked.colour)
+            right = entered_roll(asked.white, asked.colour)
         lines = session.preview(asked.what, right)
         if isinstance(lines, Rejected):
             return rejected(context, lines)
