@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from companion.adapters.lamp import Follower
+from companion.adapters.follower import Follower
 from companion.engine import Choice, GameState
 from companion.eventlog.state import Game
 from companion.session.session import Session

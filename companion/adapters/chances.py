@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from companion.adapters.lamp import Follower
+from companion.adapters.follower import Follower
 from companion.coach.worker import Worker, WorkerError
 from companion.session.session import Session
 from companion.session.view import View

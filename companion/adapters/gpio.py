@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from companion.adapters.lamp import Follower, lamp_state
+from companion.adapters.follower import Follower
+from companion.adapters.lamp import lamp_state
 from companion.config import Config, setting_names
 from companion.errors import ConfigError, ServiceError
 from companion.service.board import is_raspberry_pi

@@ -81,7 +81,7 @@ def test_a_bots_seat_is_nobodys_and_needs_a_person_beside_it(stage: Stage) -> No
 def test_a_bot_answers_once_the_disk_works_again(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("companion.adapters.lamp.RETRY_S", 0.05)
+    monkeypatch.setattr("companion.adapters.follower.RETRY_S", 0.05)
     stage.seat("Ada")
     assert stage.session.add_bot("easy") is None
     assert stage.session.start("base", 1) is None

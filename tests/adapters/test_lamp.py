@@ -6,7 +6,8 @@ import queue
 
 import pytest
 
-from companion.adapters.lamp import Follower, lamp_state
+from companion.adapters.follower import Follower
+from companion.adapters.lamp import lamp_state
 from companion.tray import CameraFault, TrayStatus, TrayView
 from tests.session.fakes import Stage, dice_seen, leaning
 
