@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import threading
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from companion.errors import ConfigError
 from companion.session.seats import digest
-from companion.wire.files import read_text
+from companion.wire.files import read_text, write_whole
 from companion.wire.structs import Struct, WireError, convert, encode, field
 
 FILE_NAME = "access.json"
@@ -169,16 +168,11 @@ class Access:
         """
         if self._path is None:
             return
-        aside = self._path.with_name(self._path.name + ".new")
         kept = encode(_Kept(self.pin, self._key.hex(), self._tables))
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(kept + "\n")
-                file.flush()
-                os.fsync(file.fileno())  # the PIN that is shown next must outlive a pulled plug
-            aside.replace(self._path)
+            # whole, as the PIN that is shown next must outlive a pulled plug
+            write_whole(self._path, kept + "\n", 0o600)
         except OSError as error:
             raise ConfigError(f"{self._path}: cannot be written: {error.strerror}") from error
 

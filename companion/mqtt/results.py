@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import secrets
 import threading
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from companion.history.archive import SavedGame
 from companion.mqtt import payloads
 from companion.mqtt.payloads import encoded, game_id
 from companion.mqtt.topics import is_table_id
-from companion.wire.files import read_text
+from companion.wire.files import read_text, write_whole
 from companion.wire.structs import Meta, Struct, WireError, convert, field
 
 LOGGER = logging.getLogger(__name__)
@@ -150,13 +149,8 @@ class Ledger:
             sent |= dict.fromkeys(list(sent)[-newest:], "")
 
     def _save(self) -> None:
-        part = self._path.with_name(f"{FILE_NAME}.part")
         try:
-            with part.open("w", encoding="utf-8") as file:
-                file.write(_text(self._file))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, self._path)
+            write_whole(self._path, _text(self._file))
             self._has_complained = False
         except OSError as error:
             if not self._has_complained:

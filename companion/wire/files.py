@@ -1,10 +1,11 @@
-"""Reads users' files up to a limit; a path may name a device or a pipe."""
+"""Reads users' files up to a limit, and writes whole ones; a path may name a device or a pipe."""
 
 from __future__ import annotations
 
 import errno
 import os
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -63,3 +64,25 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from error
     except ValueError as error:  # of which a TOMLDecodeError is one, and a huge number another
         raise ValueError(str(error).partition(";")[0]) from error
+
+
+def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
+    """Write a file whole or not at all, even if the plug is pulled.
+
+    Args:
+        mode: Rights of the file, before the umask.
+    Raises:
+        OSError: It cannot be written.
+    """
+    aside = path.with_name(f"{path.name}.new")
+    try:
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise

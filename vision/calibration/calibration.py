@@ -23,9 +23,7 @@ Every key but `size_wh` may be left out.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from pathlib import Path
@@ -37,7 +35,7 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CalibrationError, ConfigError
-from companion.wire.files import read_toml
+from companion.wire.files import read_toml, write_whole
 from companion.wire.structs import Meta, Struct, WireError, convert, described, field
 from vision.calibration.drift import COLOUR_WH, GREY_WH, Reference
 from vision.detector.known_dice import CustomDie
@@ -191,18 +189,11 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
     Raises:
         ConfigError: It cannot be written.
     """
-    aside = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _set_aside_if_damaged(path)
-        with open(aside, "w", encoding="utf-8") as file:
-            file.write(as_toml(calibration))
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
+        write_whole(path, as_toml(calibration))
     except OSError as error:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
         raise ConfigError(f"{path}: cannot write the calibration: {error.strerror}") from error
 
 
