@@ -109,7 +109,7 @@ def build(config: Config) -> App:
             before it are closed.
     """
     from web import Equipment, create_app
-    from web.server import serve
+    from web.server import Server
 
     with ExitStack() as stack:
         notes: list[str] = []
@@ -196,7 +196,7 @@ def build(config: Config) -> App:
             advice=bots.advice,
             has_broker=broker is not None,
         )
-        server = serve(page, host=config.web.host, port=config.web.port)
+        server = Server(page, config.web.host, config.web.port)
         stack.callback(server.close)
         address[0] = (config.web.host, server.port)
         return App(

@@ -22,6 +22,7 @@ from typing import Any
 from flask import Flask
 
 from companion.errors import ServerError
+from companion.service.network import own_host
 from web.connection import Connection, State, error_answer
 from web.sse import Streams
 from web.wsgi import Answer, Asked, answer_of
@@ -71,10 +72,10 @@ class _Gate(asyncio.Semaphore):
 
 
 class Server:
-    """A bound and answering server; `port` is the real one."""
+    """Serves an app until its `close`; `port` is the real one."""
 
     def __init__(self, app: Flask, host: str, port: int) -> None:
-        """Bind and begin to answer.
+        """Bind and begin to answer: requests are answered once this returns.
 
         Raises:
             ServerError: The address or the port cannot be used.
@@ -101,8 +102,7 @@ class Server:
 
     def answers(self) -> bool:
         """Whether the page answers a request within `ANSWER_S`."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        asked = HTTPConnection(host, self.port, timeout=ANSWER_S)
+        asked = HTTPConnection(own_host(self.host), self.port, timeout=ANSWER_S)
         try:
             asked.request("GET", "/healthz", headers={"Host": "localhost"})
             return asked.getresponse().status in (200, 503)
@@ -262,15 +262,6 @@ class Server:
 def _on_loop_error(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Log in one line, such as that the system has no more file descriptors."""
     LOGGER.warning("%s: %s", context.get("message"), context.get("exception"))
-
-
-def serve(app: Flask, *, host: str = "0.0.0.0", port: int = 8000) -> Server:
-    """Serve an app of `create_app` until its `close`; returns as soon as it answers requests.
-
-    Raises:
-        ServerError: The address or the port cannot be used.
-    """
-    return Server(app, host, port)
 
 
 def _bound(host: str, port: int) -> socket.socket:

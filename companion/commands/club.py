@@ -11,13 +11,13 @@ from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
 from companion.commands.running import (
     closed_in_time,
     settled,
-    shown_address,
     stop_on_signal,
     tell,
     wait_for,
 )
 from companion.messages.catalogue import LANGUAGES
 from companion.service.memory import Trimmer
+from companion.service.network import url
 
 PORT = 8001
 
@@ -62,7 +62,7 @@ def club(
     with closed_in_time(app.close):
         for note in app.notes:
             tell(note, err=True)
-        tell(f"listening on {shown_address((config.web.host, app.server.port))}")
+        tell(f"listening on {url(config.web.host, app.server.port).rstrip('/')}")
         tell(f"screen: {app.join_url}; organisers: {app.join_url}organise", err=True)
         if sys.stdout is not None and sys.stdout.isatty():
             tell(f"organisers' PIN: {app.access.pin}")

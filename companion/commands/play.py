@@ -13,7 +13,6 @@ from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
 from companion.commands.running import (
     closed_in_time,
     settled,
-    shown_address,
     stop_on_signal,
     tell,
     wait_for,
@@ -21,6 +20,7 @@ from companion.commands.running import (
 from companion.config import PIN_FACTORIES
 from companion.messages.catalogue import LANGUAGES
 from companion.service.memory import Trimmer, return_large_blocks
+from companion.service.network import url
 
 if TYPE_CHECKING:
     from companion.app import App
@@ -70,7 +70,7 @@ def play(
     with closed_in_time(app.close):
         for note in app.notes:
             tell(note, err=True)
-        tell(f"listening on {shown_address(app.address)}")
+        tell(f"listening on {url(*app.address).rstrip('/')}")
         is_terminal = sys.stdout is not None and sys.stdout.isatty()
         reach = check_address(*app.address)
         if reach.cure:  # no phone can open it

@@ -116,12 +116,6 @@ def tell(text: str, *, err: bool = False) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def shown_address(address: tuple[str, int]) -> str:
-    """The address a server is bound to, as the line about it shows it."""
-    host, port = address
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
 def _end() -> None:
     """End the process at once, where a hanging driver or disk still holds a thread.
 

@@ -139,9 +139,14 @@ def url(host: str, port: int) -> str:
     return f"http://{shown}:{port}/"
 
 
+def own_host(bound: str) -> str:
+    """Return the host by which this machine itself reaches a server bound to `bound`."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bound, bound)
+
+
 def own_url(bound: str, port: int) -> str:
     """Return the address by which this machine itself reaches a server bound to `bound`."""
-    return url({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bound, bound), port)
+    return url(own_host(bound), port)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from tests.web.stand_in import (
 from web import Equipment, create_app
 from web.access import Access
 from web.security import BROWSER_COOKIE, SEAT_COOKIE
-from web.server import Server, serve
+from web.server import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -178,7 +178,7 @@ def in_action1(stage: Stage, ada: FlaskClient, ben: FlaskClient) -> None:
 
 @pytest.fixture
 def served(app: Flask) -> Iterator[Server]:
-    with serve(app, host="127.0.0.1", port=0) as server:
+    with Server(app, "127.0.0.1", 0) as server:
         yield server
 
 

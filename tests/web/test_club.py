@@ -30,7 +30,7 @@ from tests.web.test_axe import COLOURS
 from web.access import Access
 from web.club import create_club_app
 from web.security import BROWSER_COOKIE
-from web.server import Server, serve
+from web.server import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -90,7 +90,7 @@ def app(club: ClubOnDisk, place: dict[str, str]) -> Flask:
 
 @pytest.fixture
 def served(app: Flask) -> Iterator[Server]:
-    with serve(app, host="127.0.0.1", port=0) as server:
+    with Server(app, "127.0.0.1", 0) as server:
         yield server
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.session.fakes import Stage
 from web import create_app
-from web.server import serve
+from web.server import Server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -25,7 +25,7 @@ Call = Any
 def page(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """One page for all: these modules keep nothing that another test could see."""
     stage = Stage(tmp_path_factory.mktemp("table"))
-    with serve(create_app(stage.session), host="127.0.0.1", port=0) as server:
+    with Server(create_app(stage.session), "127.0.0.1", 0) as server:
         context = chromium.new_context()
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{server.port}/")

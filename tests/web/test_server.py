@@ -17,7 +17,7 @@ from flask import Flask
 
 from companion.errors import ServerError
 from tests.session.fakes import Stage
-from web.server import Server, serve
+from web.server import Server
 from web.sse import MOST_INSIDE
 
 Get = Callable[[int, str], http.client.HTTPResponse]
@@ -49,7 +49,7 @@ def test_it_answers_on_the_port_it_found(served: Server, get: Get) -> None:
 
 def test_an_address_of_another_machine_is_named_as_such(app: Flask) -> None:
     with pytest.raises(ServerError, match="expected an address of this machine: Cannot assign"):
-        serve(app, host="192.0.2.1", port=0)
+        Server(app, "192.0.2.1", 0)
 
 
 def test_many_connections_that_ask_for_nothing_keep_nobody_out(served: Server, get: Get) -> None:
@@ -63,7 +63,7 @@ def test_many_connections_that_ask_for_nothing_keep_nobody_out(served: Server, g
 
 def test_a_busy_port_is_one_line(app: Flask, served: Server) -> None:
     with pytest.raises(ServerError) as raised:
-        serve(app, host="127.0.0.1", port=served.port)
+        Server(app, "127.0.0.1", served.port)
     assert re.fullmatch(r"127\.0\.0\.1:\d+: expected a free port: \S.*", str(raised.value))
 
 
@@ -73,12 +73,12 @@ def test_a_busy_port_is_one_line(app: Flask, served: Server) -> None:
 )
 def test_addresses_that_cannot_be_used(app: Flask, host: str, port: int) -> None:
     with pytest.raises(ServerError) as raised:
-        serve(app, host=host, port=port)
+        Server(app, host, port)
     assert "\n" not in str(raised.value)
 
 
 def test_it_stops_within_two_seconds_though_streams_are_open(app: Flask, get: Get) -> None:
-    server = serve(app, host="127.0.0.1", port=0)
+    server = Server(app, "127.0.0.1", 0)
     streams = [get(server.port, "/api/events") for _ in range(6)]
     for stream in streams:
         assert stream.readline().startswith(b"retry")
@@ -93,7 +93,7 @@ def test_it_stops_within_two_seconds_though_streams_are_open(app: Flask, get: Ge
 def test_connections_that_arrive_as_it_closes_are_closed_too(app: Flask) -> None:
     for wait_ms in range(0, 20, 4):
         opened: list[socket.socket] = []
-        server = serve(app, host="127.0.0.1", port=0)
+        server = Server(app, "127.0.0.1", 0)
         thread = threading.Thread(target=connect_until_refused, args=(server.port, opened))
         thread.start()
         time.sleep(wait_ms / 1000)
@@ -117,7 +117,7 @@ def test_the_rest_of_a_last_answer_goes_out_without_a_warning(
 ) -> None:
     monkeypatch.setattr("web.server.BUFFER_BYTES", 4096)  # asyncio has to keep most of the answer
     app.add_url_rule("/much", view_func=lambda: "x" * 60_000)
-    with serve(app, host="127.0.0.1", port=0) as server, socket.socket() as slow:
+    with Server(app, "127.0.0.1", 0) as server, socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect(("127.0.0.1", server.port))
         slow.sendall(b"GET /much HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -70,7 +70,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
             that does not answer is no error: it is tried again.
     """
     from web.club import create_club_app
-    from web.server import serve
+    from web.server import Server
 
     if not config.mqtt.host:
         raise ConfigError("club: expected a broker: give --broker, or mqtt.host in the settings")
@@ -110,7 +110,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
             join_url=lambda: url(place.seen.host, ports[0]),
             has_broker=lambda: link.is_connected,
         )
-        server = serve(site, host=config.web.host, port=config.web.port)
+        server = Server(site, config.web.host, config.web.port)
         stack.callback(server.close)
         ports[0] = server.port
         link.start()
