@@ -10,9 +10,18 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CameraUnavailable
-from companion.tray import DieView, Note, Problem, ProblemCode, TrayStatus
+from companion.tray import DieView, Note, Problem, ProblemCode, TrayStatus, TrayView
 from vision.cameras.camera import CameraKind
 from vision.reading import Frame, Pixels, Reading
+from vision.tracking.tracker import TrayTracker
+
+
+def step(tracker: TrayTracker, frame: Frame) -> TrayView | None:
+    """Let a tracker take a frame; the tray's view if that changed it."""
+    before = tracker.view()
+    tracker.update(tracker.read(tracker.measure_motion(frame)))
+    after = tracker.view()
+    return after if after != before else None
 
 
 class FakeClock:

@@ -126,17 +126,6 @@ class TrayTracker:
         """Whether the dice lie still and their reading is due any moment."""
         return self._is_reading
 
-    def step(self, frame: Frame) -> TrayView | None:
-        """Take a frame; return the tray's view if that changed it."""
-        before = self.view()
-        self.update(self.observe(frame))
-        after = self.view()
-        return after if after != before else None
-
-    def observe(self, frame: Frame) -> FrameObservation:
-        """Measure motion against the frame before, and read if there was none."""
-        return self.read(self.measure_motion(frame))
-
     def measure_motion(self, frame: Frame) -> FrameObservation:
         """Measure motion against the frame before, and decide whether to read."""
         at_s, stillness = frame.captured_at_s, self._stillness
@@ -300,7 +289,7 @@ class TrayTracker:
     def on_camera_restored(self, camera: CameraState) -> None:
         """Note that the camera delivers frames (again); the next one counts as motion.
 
-        To be called on the thread that calls `observe`, and guarded.
+        To be called on the thread that calls `measure_motion`, and guarded.
         """
         self.camera = camera
         self._health, self._last_s = self._health.anew(), None
@@ -355,7 +344,7 @@ class TrayTracker:
     def read_anew(self) -> None:
         """Forget what was read, but not which dice are used: the next frame is read otherwise.
 
-        To be called on the thread that calls `observe`, guarded.
+        To be called on the thread that calls `measure_motion`, guarded.
         """
         self._at_rest = ()
         self._model.forget()
@@ -371,7 +360,7 @@ class TrayTracker:
     def expect_change(self) -> None:
         """Count the next frame as motion, because frames were missed or others follow.
 
-        To be called on the thread that calls `observe`, not guarded.
+        To be called on the thread that calls `measure_motion`, not guarded.
         """
         self._stillness.before = None
 

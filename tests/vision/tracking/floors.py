@@ -10,7 +10,7 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import TrayView
-from tests.vision.tray_fakes import FakeClock
+from tests.vision.tray_fakes import FakeClock, step
 from vision.simulation.camera import SimulatedTray
 from vision.simulation.default_tray import default_tray
 from vision.simulation.render import background
@@ -126,7 +126,7 @@ def play_throw(
     for _ in range(10):
         frame = tray.read()
         if frame is not None and sees_the_throw:
-            tracker.step(frame)
+            step(tracker, frame)
     tray.throw(ALL_DICE)
     views = []
     while (frame := tray.read()) is not None:
@@ -135,7 +135,7 @@ def play_throw(
         if since_rest_s > 0.9:
             break
         if sees_the_throw or since_rest_s > -1.0 / FPS:
-            tracker.step(frame)
+            step(tracker, frame)
             views.append((since_rest_s, tracker.view()))
     values = [(die.colour, die.top[0]) for die in tray.dice_for_tests]
     white = [value for colour, value in values if colour is DieColour.WHITE]

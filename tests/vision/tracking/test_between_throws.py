@@ -22,7 +22,7 @@ from tests.vision.tracking.drawn_evidence import (
     with_green,
     with_squares,
 )
-from tests.vision.tray_fakes import picture
+from tests.vision.tray_fakes import picture, step
 from vision.evidence import Clutter, DieEvidence
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
@@ -89,7 +89,7 @@ def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
     reader = ListedReader({0: scene([print_]), 10: scene([*others, print_])})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     for number in range(20):
-        tracker.step(Frame(tray if number < 10 else thrown, number / 10.0, number))
+        step(tracker, Frame(tray if number < 10 else thrown, number / 10.0, number))
     view = tracker.view()
     assert view.roll is None
     assert view.status is TrayStatus.MISSING
@@ -97,7 +97,7 @@ def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
 
     fresh = TrayTracker(reader, lambda: ALL_DICE)
     for number in range(10, 20):
-        fresh.step(Frame(thrown, number / 10.0, number))
+        step(fresh, Frame(thrown, number / 10.0, number))
     assert fresh.view().roll is not None, "else this could not fail"
 
 
@@ -105,7 +105,7 @@ def test_a_floor_that_looks_like_moving_dice_is_empty_while_still() -> None:
     tracker = TrayTracker(ListedReader({0: scene([], smear=0.95)}), lambda: ALL_DICE)
     said = set()
     for number in range(80):
-        tracker.step(Frame(dotted(), number / 10.0, number))
+        step(tracker, Frame(dotted(), number / 10.0, number))
         said.add(tracker.view().status)
     assert said == {TrayStatus.WAITING, TrayStatus.EMPTY}
 
@@ -123,7 +123,7 @@ def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     said = []
     for number in range(35):
         pixels = tray if number < 5 else first if number < 15 else hand if number < 25 else again
-        tracker.step(Frame(pixels, number / 10.0, number))
+        step(tracker, Frame(pixels, number / 10.0, number))
         said.append(tracker.view().status)
     assert said[12] is TrayStatus.COCKED
     assert said[22] is TrayStatus.MISSING
@@ -155,7 +155,7 @@ def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
             pixels[where] = 20
         is_die = (squares != dotted()).any(axis=2)
         pixels[is_die] = squares[is_die]
-        tracker.step(Frame(pixels, number / 10.0, number))
+        step(tracker, Frame(pixels, number / 10.0, number))
     assert tracker.view().status.value == status
 
 
@@ -167,7 +167,7 @@ def test_what_outlasts_a_roll_is_no_die_of_the_next_one() -> None:
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     said = []
     for number in range(10 * len(steps)):
-        tracker.step(Frame(with_squares(steps[number // 10]), number / 10.0, number))
+        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
         said.append(tracker.view().status.value)
     assert said[9::10] == ["empty", "missing", "extra", "empty", "ok"]
 
@@ -179,7 +179,7 @@ def test_dice_that_seemed_beside_a_wrongly_measured_tray_are_seen_later() -> Non
     for number in range(20):
         if number == 10:
             tracker.read_anew()  # the set-up has put the corners right
-        tracker.step(Frame(with_squares(SIX), number / 10.0, number))
+        step(tracker, Frame(with_squares(SIX), number / 10.0, number))
     assert tracker.view().status is TrayStatus.OK
 
 
@@ -190,7 +190,7 @@ def test_moved_prints_are_no_dice() -> None:
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     for number in range(25):
         lying = here if number < 5 else there if number < 15 else [*there, *dice]
-        tracker.step(Frame(with_squares(lying), number / 10.0, number))
+        step(tracker, Frame(with_squares(lying), number / 10.0, number))
     assert [die.centre_xy for die in tracker.view().dice] == [die.centre_xy for die in dice]
 
 
@@ -216,7 +216,7 @@ def test_a_print_is_background_again_once_the_dice_are_taken_after_a_kick() -> N
             pixels[130:176, x : x + 12] = 60  # the floor moves with the camera
         if number == 25:
             tracker.on_confirmed(Roll.of((6, 6), dict.fromkeys(COLOURED, 6)))
-        tracker.step(Frame(pixels, number / 10.0, number))
+        step(tracker, Frame(pixels, number / 10.0, number))
         said.append(tracker.view().status)
     assert [said[9], said[19], said[24]] == [TrayStatus.EMPTY, TrayStatus.OK, TrayStatus.EXTRA]
     assert said[-1] is TrayStatus.OK
@@ -228,7 +228,7 @@ def test_dice_that_cannot_be_read_do_not_become_background() -> None:
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     tray, thrown = dotted(dot=False), with_squares(SIX)
     for number in range(40):
-        tracker.step(Frame(tray if number < 5 else thrown, number / 10.0, number))
+        step(tracker, Frame(tray if number < 5 else thrown, number / 10.0, number))
     view = tracker.view()
     assert view.status is TrayStatus.UNCERTAIN
     assert len(view.dice) == 6
@@ -242,12 +242,12 @@ def noise(number: int) -> Pixels:
 def test_a_die_that_tips_while_the_lamp_changes_withdraws_the_offer() -> None:
     tracker = TrayTracker(ListedReader({0: scene(SIX), 60: tipped_over()}), lambda: ALL_DICE)
     for number in range(60):
-        tracker.step(Frame(picture(), number / 10.0, number))
+        step(tracker, Frame(picture(), number / 10.0, number))
     before = tracker.view().roll
     assert before is not None
     tracker.on_lamp_changed()
     for number in range(60, 80):
-        tracker.step(Frame(picture(70), number / 10.0, number))
+        step(tracker, Frame(picture(70), number / 10.0, number))
         assert tracker.view().roll != before
     assert tracker.view().roll is not None
 
@@ -255,11 +255,11 @@ def test_a_die_that_tips_while_the_lamp_changes_withdraws_the_offer() -> None:
 def test_dice_thrown_while_the_camera_is_frozen_are_read_by_themselves() -> None:
     tracker = TrayTracker(ListedReader({0: scene(SIX), 80: tipped_over()}), lambda: ALL_DICE)
     for number in range(60):
-        tracker.step(Frame(noise(number), number / 10.0, number))
+        step(tracker, Frame(noise(number), number / 10.0, number))
     before = tracker.view().roll
     assert before is not None
     for number in range(60, 100):
-        tracker.step(Frame(noise(60 if number < 80 else number), number / 10.0, number))
+        step(tracker, Frame(noise(60 if number < 80 else number), number / 10.0, number))
         if number == 78:
             assert tracker.view().status is TrayStatus.FROZEN
             tracker.on_lamp_changed()  # the lamp tells that the camera is frozen
@@ -271,7 +271,7 @@ def test_dice_thrown_while_the_camera_is_frozen_are_read_by_themselves() -> None
 def test_a_damaged_picture_is_not_pooled_into_a_roll(*, is_damaged: bool) -> None:
     tracker = TrayTracker(ListedReader({0: with_green(moving=True)}), lambda: ALL_DICE)
     for number in range(10):
-        tracker.step(Frame(picture(), number / 10.0, number, is_damaged))
+        step(tracker, Frame(picture(), number / 10.0, number, is_damaged))
     assert (tracker.view().roll is None) is is_damaged
 
 
@@ -289,6 +289,6 @@ def test_a_used_die_that_is_taken_last_hides_none_of_the_next_throw() -> None:
     for number in range(12 * len(pictures)):
         if number == 36:
             tracker.on_confirmed(tracker.view().roll)
-        tracker.step(Frame(pictures[number // 12], number / 10.0, number))
+        step(tracker, Frame(pictures[number // 12], number / 10.0, number))
         said.append(tracker.view().status.value)
     assert [said[35], said[-1]] == ["ok", "ok"]

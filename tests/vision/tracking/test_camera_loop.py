@@ -16,7 +16,7 @@ from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.errors import CameraUnavailable
 from companion.tray import Note, NoteCode, Problem, ProblemCode, TrayStatus, TrayView
 from tests.vision.tracking.live_table import REST, Table
-from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture
+from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture, step
 from vision.reading import Frame, Reading
 from vision.tracking.camera_loop import REOPEN_S
 from vision.tracking.tracker import TrayTracker
@@ -58,9 +58,9 @@ def test_a_confirmed_roll_is_never_reported_again() -> None:
 def test_a_reading_begun_before_confirmation_is_discarded() -> None:
     watch = TrayTracker(ScriptedEye(ok()), lambda: ALL_DICE)
     for n in range(3):
-        watch.step(Frame(REST, n * 0.1, n))
+        step(watch, Frame(REST, n * 0.1, n))
     assert watch.view().roll is not None
-    late = watch.observe(Frame(REST, 5.0, 9))
+    late = watch.read(watch.measure_motion(Frame(REST, 5.0, 9)))
     assert late.reading is not None
     watch.on_confirmed()
     watch.update(late)
@@ -290,7 +290,7 @@ def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> N
     told: dict[int, str] = {}
     for number, state in enumerate(truth):
         pixels = cv2.imread(str(folder / state["file"]))
-        report = watch.step(Frame(pixels, number / 10.0, number))
+        report = step(watch, Frame(pixels, number / 10.0, number))
         if report is not None:
             told[number] = report.status.value
     assert told == {
@@ -310,7 +310,7 @@ def test_the_real_eye_offers_exactly_the_recorded_roll(shared: Path) -> None:
     watch = TrayTracker(DiceReader(), lambda: ALL_DICE)
     offered = []
     for number, file in enumerate(sorted(folder.glob("*.jpg"))):
-        report = watch.step(Frame(cv2.imread(str(file)), number / 10.0, number))
+        report = step(watch, Frame(cv2.imread(str(file)), number / 10.0, number))
         if report is not None and report.roll is not None:
             offered.append((number, report.roll))
     assert offered == [(15, Roll.of((4, 5), dict(zip(COLOURED, (3, 2, 4, 4), strict=True))))]

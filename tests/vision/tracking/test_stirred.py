@@ -18,6 +18,7 @@ from tests.vision.tracking.drawn_evidence import (
     tipped_over,
     with_squares,
 )
+from tests.vision.tray_fakes import step
 from vision.evidence import DieEvidence, SceneEvidence
 from vision.reading import Frame, Pixels
 from vision.tracking.motion import changes, is_near, thumbnail
@@ -40,7 +41,7 @@ def watch(tracker: TrayTracker, numbers: range, pixels: Pixels | None = None) ->
     said = []
     for number in numbers:
         shown = with_sleeve(number) if pixels is None else pixels
-        tracker.step(Frame(shown, number / FPS, number))
+        step(tracker, Frame(shown, number / FPS, number))
         said.append(tracker.view().status)
     return said
 
@@ -81,7 +82,7 @@ def test_a_die_that_moves_beside_an_arm_withdraws_the_offer_at_once() -> None:
     for number in range(40, 80):
         pixels = with_sleeve(number)
         cv2.circle(pixels, (340, 100), 9, (30, 30, 30), -1)
-        tracker.step(Frame(pixels, number / FPS, number))
+        step(tracker, Frame(pixels, number / FPS, number))
         assert tracker.view().roll != before
     assert tracker.view().roll is not None
 
@@ -107,7 +108,7 @@ def test_a_sleeve_that_pauses_at_each_turn_is_still_moving() -> None:
     said = []
     for number in range(60):
         pixels = with_sleeve(number - (number % 4 == 3))  # every fourth picture equals the third
-        tracker.step(Frame(pixels, number / FPS, number))
+        step(tracker, Frame(pixels, number / FPS, number))
         said.append(tracker.view().status)
     assert set(said[int((RESTLESS_S + 0.6) * FPS) :]) == {TrayStatus.OK}
 
@@ -125,7 +126,7 @@ def test_dice_are_read_though_a_shadow_never_stops_moving_over_them() -> None:
         pixels = with_squares(SIX)
         if number >= 80:
             cv2.circle(pixels, (340, 100), 9, (30, 30, 30), -1)
-        tracker.step(Frame(under_a_shadow(number, pixels), number / FPS, number))
+        step(tracker, Frame(under_a_shadow(number, pixels), number / FPS, number))
         said.append(tracker.view().status)
         rolls.append(tracker.view().roll)
     first = said.index(TrayStatus.OK)
@@ -144,7 +145,7 @@ def test_a_die_that_was_turned_under_a_shadow_is_read_soon_after(ends_after: int
             cv2.circle(pixels, (340, 100), 9, (30, 30, 30), -1)
         if number < 80 + ends_after:
             pixels = under_a_shadow(number, pixels)
-        tracker.step(Frame(pixels, number / FPS, number))
+        step(tracker, Frame(pixels, number / FPS, number))
         rolls.append(tracker.view().roll)
     assert rolls[79] is not None
     assert rolls[79] not in rolls[86:], "it lies there otherwise for half a second"
@@ -161,7 +162,7 @@ def test_dice_taken_out_under_a_shadow_are_offered_no_longer(
         pixels = with_squares(SIX if number < 80 else left)
         if number < 80 + ends_after:
             pixels = under_a_shadow(number, pixels)
-        tracker.step(Frame(pixels, number / FPS, number))
+        step(tracker, Frame(pixels, number / FPS, number))
         rolls.append(tracker.view().roll)
     assert rolls[79] is not None
     assert set(rolls[86:]) == {None}
@@ -176,7 +177,7 @@ def test_dice_that_tumble_for_long_are_never_offered() -> None:
     tracker = tracker_of(*((number, tumbling[number // 3 % 6]) for number in range(120)))
     for number in range(120):
         pixels = under_a_shadow(number, with_squares(SIX))
-        tracker.step(Frame(pixels, number / FPS, number))
+        step(tracker, Frame(pixels, number / FPS, number))
         assert tracker.view().roll is None
 
 
