@@ -26,7 +26,6 @@ from companion.doctor.health import Monitor
 from companion.eventlog.store import SqliteStore
 from companion.history.decided import Verdicts
 from companion.messages.catalogue import load_phrases
-from companion.service.commands import run_quietly
 from companion.service.hotspot import DEFAULT_NAME, switch_on_when_alone
 from companion.service.network import (
     ASK_EVERY_S,
@@ -40,6 +39,7 @@ from companion.service.network import (
 )
 from companion.service.portal import Portal
 from companion.service.power import Power
+from companion.service.programs import run_quietly
 from companion.service.unit import HOTSPOT_ADDRESS
 from companion.session.session import Session
 from companion.tray import CameraState

@@ -57,9 +57,9 @@ from companion.errors import CameraUnavailable, ConfigError, PinsUnavailable, St
 from companion.eventlog.examine import examine as saved_records
 from companion.service.backup import last_backup
 from companion.service.board import is_raspberry_pi, model
-from companion.service.commands import run_quietly
 from companion.service.install import is_root, service_environ
 from companion.service.network import active_hotspot
+from companion.service.programs import run_quietly
 from companion.service.unit import UNIT_PATH
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ import click
 from companion.commands.running import ended_by_signals
 from companion.config import load
 from companion.errors import ConfigError, ServiceError
-from companion.service.commands import run_to_end
 from companion.service.install import (
     Step,
     described,
@@ -27,6 +26,7 @@ from companion.service.install import (
 )
 from companion.service.kiosk import plan_kiosk, plan_no_kiosk, require_programs
 from companion.service.network import reachable_host, url
+from companion.service.programs import run_to_end
 from companion.service.unit import CONFIG_PATH, DATA_DIR, NAME, service_directories
 from web.access import kept_pin
 

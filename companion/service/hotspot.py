@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 
 from companion.errors import ServiceError
-from companion.service.commands import Run, run_quietly, runner
 from companion.service.network import MODE, NAME, NONE, PASSWORD, Wifi, settings_of
+from companion.service.programs import Run, run_quietly, runner
 from companion.service.unit import HOTSPOT_ADDRESS, PROFILE
 
 LOGGER = logging.getLogger(__name__)

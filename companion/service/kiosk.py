@@ -24,8 +24,8 @@ from http.client import HTTPException
 from pathlib import Path
 
 from companion.errors import ServiceError
-from companion.service.commands import run_to_end
 from companion.service.install import Command, Delete, Machine, Program, Step, Write
+from companion.service.programs import run_to_end
 from companion.service.unit import NAME, quoted
 
 LOGGER = logging.getLogger(__name__)

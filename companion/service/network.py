@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
 
-from companion.service.commands import Run
+from companion.service.programs import Run
 
 LOGGER = logging.getLogger(__name__)
 

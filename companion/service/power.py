@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from companion.errors import ServiceError
-from companion.service.commands import Run, run_quietly, runner
 from companion.service.network import Watch
 from companion.service.notify import is_service
+from companion.service.programs import Run, run_quietly, runner
 
 ASK_EVERY_S = 60.0
 """Seconds between two questions whether the machine may be switched off: logind may start late."""

@@ -107,7 +107,7 @@ def test_a_password_is_in_no_complaint(tmp_path: Path, monkeypatch: pytest.Monke
     slow = tmp_path / "nmcli"
     slow.write_text("#!/bin/sh\nexec sleep 60\n")
     slow.chmod(0o755)
-    monkeypatch.setattr("companion.service.commands.WITHIN_S", 0.05)
+    monkeypatch.setattr("companion.service.programs.WITHIN_S", 0.05)
     with pytest.raises(ServiceError, match=r"does not answer within 0\.05 s") as refused:
         run_nmcli([str(slow), "connection", "add", "psk", "secret"])
     assert "secret" not in str(refused.value)

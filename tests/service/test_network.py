@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from companion.service.commands import run_quietly
 from companion.service.network import (
     NONE,
     Address,
@@ -24,6 +23,7 @@ from companion.service.network import (
     reachable_host,
     url,
 )
+from companion.service.programs import run_quietly
 
 
 @pytest.fixture
