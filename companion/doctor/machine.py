@@ -9,19 +9,17 @@ import os
 import shlex
 import shutil
 import socket
-import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from http.client import HTTPException
 from pathlib import Path
-from urllib.error import HTTPError
 
 from companion.doctor.finding import Finding, Ran, bad, note, ok
 from companion.errors import StoreError
 from companion.eventlog.examine import examine, is_in_use
 from companion.eventlog.store import FILE_NAME, LOCK_NAME
-from companion.service.network import reachable_host, url
+from companion.service.network import open_health, reachable_host, url
 
 TOO_FULL_MB, NEARLY_FULL_MB = 20, 200
 """Free megabytes: a long evening needs under one, SQLite and the system need the rest."""
@@ -154,13 +152,8 @@ def _refusal(host: str, port: int) -> OSError | None:
 
 
 def _table_at(host: str, port: int) -> Mapping[str, object] | None:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with suppress(OSError, ValueError, HTTPException):
-        try:
-            said = opener.open(url(host, port) + "healthz", timeout=ANSWERS_WITHIN_S)
-        except HTTPError as error:  # 503: a table at which nobody can play
-            said = error
-        with said:
+        with open_health(url(host, port), ANSWERS_WITHIN_S) as said:
             answer = json.loads(said.read(10_000))
         if isinstance(answer, dict) and {"camera", "button"} <= answer.keys():
             return answer

@@ -16,8 +16,6 @@ import socket
 import struct
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from http.client import HTTPException
@@ -25,6 +23,7 @@ from pathlib import Path
 
 from companion.errors import ServiceError
 from companion.service.install import Command, Delete, Machine, Program, Step, Write
+from companion.service.network import open_health
 from companion.service.programs import run_to_end
 from companion.service.unit import NAME, quoted
 
@@ -115,12 +114,9 @@ def require_programs(*, has_desktop: bool) -> None:
 
 def is_up(url: str) -> bool:
     """Whether a table answers there, ready to play or not."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(url + "healthz", timeout=5.0):
-            return True
-    except urllib.error.HTTPError as error:
-        return error.code == 503
+        with open_health(url, 5.0) as answer:
+            return answer.status in (200, 503)
     except (OSError, ValueError, HTTPException):
         return False
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Protocol
+from urllib.error import HTTPError
 
 from companion.errors import CompanionError, ServiceError, StoreError
 from companion.eventlog.examine import examine, is_in_use
 from companion.service.backup import restore_backup, write_backup
 from companion.service.install import Command
 from companion.service.installation import Installation
+from companion.service.network import open_health
 from companion.service.trial import HEALTHY_WITHIN_S, trial_table
 from companion.service.unit import NAME
 
@@ -225,23 +225,22 @@ def expect_health(
     Raises:
         ServiceError: They cannot in time; the text has the table's own reason if it gives one.
     """
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     give_up_s, why = time.monotonic() + within_s, ""
     while time.monotonic() < give_up_s:
         try:
-            with opener.open(f"{url}healthz", timeout=5.0):
-                return
-        except urllib.error.HTTPError as error:
-            why = _reason(error)
+            with open_health(url, 5.0) as answer:
+                if answer.status == 200:
+                    return
+                why = _reason(answer)
         except (OSError, HTTPException) as error:
             why = str(error)
         sleep(1.0)
     raise ServiceError(f"{url}healthz: expected a table that can be played at: {why}")
 
 
-def _reason(error: urllib.error.HTTPError) -> str:
+def _reason(answer: HTTPResponse | HTTPError) -> str:
     try:
-        parts = json.loads(error.read())["parts"]
+        parts = json.loads(answer.read())["parts"]
         return "; ".join(f"{name}: {part['reason']}" for name, part in parts.items() if part)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return f"status {error.code}"
+        return f"status {answer.status}"
