@@ -43,7 +43,7 @@ NEVER = np.float32(-1e9)
 """Worth of a cross that is not possible."""
 
 
-def solve(progress: Callable[[float], None] = lambda share: None) -> Floats:
+def solve(progress: Callable[[float], None]) -> Floats:
     """Compute the value of every sheet.
 
     Args:

@@ -252,7 +252,7 @@ def _cpu_s(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / 100  # utime, stime in ticks of 10 ms (proc(5))
 
 
-def bench_club(tables: int, rolls_per_s: float, seconds: float, *, as_json: bool = False) -> None:
+def bench_club(tables: int, rolls_per_s: float, seconds: float, *, as_json: bool) -> None:
     """Measure and print; with `as_json` the figures go to standard error."""
     report = measure(tables, rolls_per_s, seconds)
     figures = report.pop("figures")

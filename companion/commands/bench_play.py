@@ -73,7 +73,7 @@ class _Client(threading.Thread):
             return self.arrived[number]
 
 
-def bench_play(presses: int, clients: int, *, as_json: bool = False) -> None:
+def bench_play(presses: int, clients: int, *, as_json: bool) -> None:
     """Press the button of a temporary table and print how long its pages wait for the news.
 
     The table runs as in `play`, on the simulated tray. The first press confirms a roll; the others

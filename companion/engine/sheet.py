@@ -258,7 +258,7 @@ class Plan:
             rest >>= width
         return found & opened & ~closed_bits
 
-    def lost_boxes(self, crosses: int, closed_bits: int = 0) -> int:
+    def lost_boxes(self, crosses: int, closed_bits: int) -> int:
         """Boxes nobody can cross on this sheet any more: left of the last cross, or closed."""
         lost = 0
         for row_bits in self.row_bits:

@@ -58,7 +58,7 @@ def insert(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
         db.executemany(INSERT, [row.values() for row in rows])
 
 
-def replace_damaged(path: Path, salvaged: Path, wal: bytes = b"") -> str:
+def replace_damaged(path: Path, salvaged: Path, wal: bytes) -> str:
     """Set the damaged file aside and put the salvaged one in its place.
 
     A call that was interrupted by a power cut is completed by the next one.

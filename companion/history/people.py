@@ -15,9 +15,7 @@ def games_of(results: Iterable[Result], name: str) -> list[Result]:
     return [game for game in results if key in map(name_key, game.names)]
 
 
-def why_not(
-    results: Sequence[Result], table: Table, old: str, new: str | None = None
-) -> str | None:
+def why_not(results: Sequence[Result], table: Table, old: str, new: str | None) -> str | None:
     """Code of the reason why a player cannot be renamed or deleted now, or None.
 
     Args:

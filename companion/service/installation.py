@@ -294,7 +294,7 @@ class Wheel(Installation):
         self._run([*self._pip, "install", "--quiet", "--upgrade", self._wanted])
 
 
-def this_installation(wheel: Path | None = None) -> Installation:
+def this_installation(wheel: Path | None) -> Installation:
     """Return how the running program is installed.
 
     Args:

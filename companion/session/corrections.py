@@ -109,7 +109,7 @@ def decide_fix(
     return replace(tray, shown=shown, made=Corrections(fixes, tray.read.dice, since))
 
 
-def fix_of(die: DieView, value: int, colour: DieColour | None = None) -> Fix | None:
+def fix_of(die: DieView, value: int, colour: DieColour | None) -> Fix | None:
     """The correction of a die; None if neither the reading nor the person names its colour."""
     named = colour or die.colour
     if named is None:

@@ -169,10 +169,10 @@ def open_v4l2(
 
 def open_pi(
     *,
-    size_wh: tuple[int, int] = (640, 480),
-    fps: float = 15.0,
-    clock: Clock = time.monotonic,
-    controls: Mapping[str, float] | None = None,
+    size_wh: tuple[int, int],
+    fps: float,
+    clock: Clock,
+    controls: Mapping[str, float] | None,
 ) -> DeviceCamera:
     """Open the Pi camera through picamera2; `controls` as for `open_v4l2`.
 
@@ -298,7 +298,7 @@ def stable_path(path: str, dev: Path = Path("/dev")) -> str:
     return path
 
 
-def can_capture(path: str, query: Query = capabilities) -> bool:
+def can_capture(path: str, query: Query) -> bool:
     """Whether a device delivers pictures and is no codec or raw sensor of the Pi."""
     answer = query(path)
     if answer is None:

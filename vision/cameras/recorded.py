@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -34,14 +33,7 @@ class VideoCamera:
     is_silent = False
     controls = _NO_CONTROLS
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        fps: float = 15.0,
-        clock: Clock = time.monotonic,
-        sleep: Sleep = time.sleep,
-    ) -> None:
+    def __init__(self, path: Path, *, fps: float, clock: Clock, sleep: Sleep) -> None:
         """Open a file; `fps` applies if the file names no rate.
 
         Raises:
@@ -96,14 +88,7 @@ class FolderCamera:
     is_silent = False
     controls = _NO_CONTROLS
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        fps: float = 15.0,
-        clock: Clock = time.monotonic,
-        sleep: Sleep = time.sleep,
-    ) -> None:
+    def __init__(self, path: Path, *, fps: float, clock: Clock, sleep: Sleep) -> None:
         """Open a folder, or a single picture.
 
         Raises:

@@ -25,7 +25,7 @@ def draw_landing(
     in_play: Sequence[DieColour],
     tray: Tray,
     *,
-    mishap: str | None = None,
+    mishap: str | None,
 ) -> list[Die]:
     """Draw the dice in play at rest, every value with the same chance.
 

@@ -94,7 +94,7 @@ def flecked(looks: Looks) -> Looks:
     return replace(looks, plastics=_FLECKED_PLASTICS, flecked=True)
 
 
-def load_looks(split: str, folder: Path | None = None) -> Looks:
+def load_looks(split: str, folder: Path | None) -> Looks:
     """Return the looks of a split, with the pictures and rooms of a folder.
 
     Args:

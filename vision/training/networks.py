@@ -179,8 +179,9 @@ class ContextHead(nn.Module):
     other dice of the same picture.
     """
 
-    def __init__(self, width: int = 64) -> None:
+    def __init__(self) -> None:
         super().__init__()
+        width = 64
         self.first = nn.Linear(TOKEN, width)
         self.second = nn.Linear(width, width)
         self.third = nn.Linear(3 * width, width)
@@ -218,8 +219,9 @@ class ReaderWithContext(nn.Module):
 class TiltHead(nn.Module):
     """Scores the pose of a die: (..., TILT_INPUTS) to (...)."""
 
-    def __init__(self, width: int = 48) -> None:
+    def __init__(self) -> None:
         super().__init__()
+        width = 48
         self.first = nn.Linear(TILT_INPUTS, width)
         self.second = nn.Linear(width, width)
         self.third = nn.Linear(width, width)

@@ -76,7 +76,7 @@ def past_of(rounds: Iterable[Pairing]) -> Past:
     return past
 
 
-def group_sizes(players: int, wanted: int, tables: int | None = None) -> list[int]:
+def group_sizes(players: int, wanted: int, tables: int | None) -> list[int]:
     """Sizes of the groups, the larger ones first.
 
     The number of groups is the one whose mean size is nearest to the wanted one, with the larger
