@@ -142,17 +142,17 @@ def _evidence(
 ) -> SceneEvidence:
     """Everything that one look at a picture shows."""
     size_wh = (pixels.shape[1], pixels.shape[0])
-    overview = propose_candidates(pixels, canvas_wh)
-    places = classify(pixels, overview.candidates, partial(_inside, floor, overview))
+    maps = propose_candidates(pixels, canvas_wh)
+    places = classify(pixels, maps.candidates, partial(_inside, floor, maps))
     smear = max((place.moving for place in places if place.in_tray > 0.5), default=0.0)
     found = distinct_dice(places)
-    things = bool((overview.thing > 0.5).any())
-    seen = [_evidence_of(die, _covered(overview, die) if things else 0.0, size_wh) for die in found]
+    things = bool((maps.thing > 0.5).any())
+    seen = [_evidence_of(die, _covered(maps, die) if things else 0.0, size_wh) for die in found]
     if known:
         seen = recognise(pixels, [die.corners for die in found], seen, known)
     else:
         seen = [_with_tint(pixels, die) for die in seen]
-    return SceneEvidence(tuple(seen), Clutter(_things(overview, floor, seen), smear), size_wh)
+    return SceneEvidence(tuple(seen), Clutter(_things(maps, floor, seen), smear), size_wh)
 
 
 def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Outline | None:
@@ -163,10 +163,10 @@ def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Outline
     return np.asarray(cv2.convexHull(np.array(corners, np.float32)), np.float32).reshape(-1, 2)
 
 
-def _inside(floor: Outline | None, overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
+def _inside(floor: Outline | None, maps: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
     """Probability that a die at a point lies in the tray."""
     if floor is None:
-        seen = overview.around(overview.tray, foot_xy, 0.5 * edge_px)
+        seen = maps.around(maps.tray, foot_xy, 0.5 * edge_px)
         return float(np.interp(seen, _TRAY_BELOW, _IN_TRAY))
     depth = cv2.pointPolygonTest(floor, foot_xy, True) / edge_px
     return float(np.interp(depth, _AT_RIM, (0.0, 1.0)))
@@ -213,25 +213,25 @@ def _inside_share(corners: Outline, size_wh: tuple[int, int]) -> float:
     return float(area) / max(cv2.contourArea(corners), 1e-6)
 
 
-def _covered(overview: FeatureMaps, detection: Detection) -> float:
+def _covered(maps: FeatureMaps, detection: Detection) -> float:
     """Share of a top face that a thing covers."""
     p, q, _, r = detection.corners
-    points = overview.cells(p + _ACROSS * (q - p) + _DOWN * (r - p))
+    points = maps.cells(p + _ACROSS * (q - p) + _DOWN * (r - p))
     x, y = np.moveaxis(points, 2, 0).astype(np.float32)
-    thing = cv2.remap(overview.thing, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    thing = cv2.remap(maps.thing, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return float((thing > 0.5).mean())
 
 
-def _things(overview: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvidence]) -> float:
+def _things(maps: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvidence]) -> float:
     """Area of things in the tray, in faces of a die."""
-    inside = overview.tray > 0.5
+    inside = maps.tray > 0.5
     if floor is not None:
-        inside = _filled(np.zeros(inside.shape, np.uint8), overview.cells(floor), 1) > 0
-    area = (_usual_edge(seen, overview.size_wh) * overview.cells_per_px) ** 2 + 1e-6
+        inside = _filled(np.zeros(inside.shape, np.uint8), maps.cells(floor), 1) > 0
+    area = (_usual_edge(seen, maps.size_wh) * maps.cells_per_px) ** 2 + 1e-6
     free = inside.astype(np.uint8)
     for die in seen:
-        _filled(free, overview.cells(die.corners), 0)
-    return float(((overview.thing > 0.5) & (free > 0)).sum()) / area
+        _filled(free, maps.cells(die.corners), 0)
+    return float(((maps.thing > 0.5) & (free > 0)).sum()) / area
 
 
 def _usual_edge(dice: Sequence[DieEvidence], size_wh: tuple[int, int]) -> float:

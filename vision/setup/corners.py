@@ -41,22 +41,22 @@ def propose_corners(pixels: Pixels) -> tuple[Point, ...] | None:
             no tray is found.
     """
     pixels = as_pixels(pixels)
-    overview = propose_candidates(pixels)
-    edges = [candidate.edge_px for candidate in overview.candidates if candidate.heat > 0.5]
-    edge_px = float(np.median(edges)) if edges else _USUAL_EDGE * max(overview.size_wh)
-    outline = floor_seen(overview, edge_px)
-    return None if outline is None else corners_of(outline, overview.size_wh)
+    maps = propose_candidates(pixels)
+    edges = [candidate.edge_px for candidate in maps.candidates if candidate.heat > 0.5]
+    edge_px = float(np.median(edges)) if edges else _USUAL_EDGE * max(maps.size_wh)
+    outline = floor_seen(maps, edge_px)
+    return None if outline is None else corners_of(outline, maps.size_wh)
 
 
-def floor_seen(overview: FeatureMaps, edge_px: float) -> NDArray[np.float32] | None:
+def floor_seen(maps: FeatureMaps, edge_px: float) -> NDArray[np.float32] | None:
     """Outline (N, 2) in px of the floor by the finder's map of the tray; None if there is none.
 
     The finder marks the place of every die as tray, also outside the tray. Pieces no larger than a
     die are therefore removed first. The largest remaining piece is the floor.
     """
-    scale = overview.cells_per_px
+    scale = maps.cells_per_px
     size = max(3, round(1.7 * edge_px * scale)) | 1
-    raw = (overview.tray > 0.5).astype(np.uint8)
+    raw = (maps.tray > 0.5).astype(np.uint8)
     inside = np.pad(raw, size, mode="edge")
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
     solid = cv2.morphologyEx(inside, cv2.MORPH_OPEN, kernel)[size:-size, size:-size]
@@ -70,12 +70,12 @@ def floor_seen(overview: FeatureMaps, edge_px: float) -> NDArray[np.float32] | N
     grown = cv2.dilate((labels == best).astype(np.uint8), np.ones((size // 2 | 1,) * 2, np.uint8))
     # The rim runs between cells, where the probability is one half.
     tall, wide = (n * _FINER for n in raw.shape)
-    finer = cv2.resize(overview.tray, (wide, tall), interpolation=cv2.INTER_LINEAR)
+    finer = cv2.resize(maps.tray, (wide, tall), interpolation=cv2.INTER_LINEAR)
     around = cv2.resize(grown, (wide, tall), interpolation=cv2.INTER_NEAREST)
     rows, columns = np.nonzero((around > 0) & (finer > 0.5))
     cells = (np.stack([columns, rows], axis=1).astype(np.float32) + 0.5) / _FINER - 0.5
     hull = cv2.convexHull(cells).reshape(-1, 2)
-    back = cv2.invertAffineTransform(overview.to_grid)
+    back = cv2.invertAffineTransform(maps.to_grid)
     return np.asarray(hull @ back[:, :2].T + back[:, 2], np.float32)
 
 

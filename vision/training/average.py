@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from vision.training.checkpoints import save, show
 from vision.training.shards import shards_for
-from vision.training.tasks import LESSONS
+from vision.training.tasks import TASKS
 
 _SHARDS, _SEED = 16, 5
 """Shards drawn to measure the norms on, and what draws them (chosen, not measured)."""
@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("net", choices=list(LESSONS))
+    parser.add_argument("net", choices=list(TASKS))
     parser.add_argument("states", type=Path, nargs="+")
     asked = parser.parse_args()
     torch.manual_seed(0)
@@ -42,8 +42,8 @@ def main() -> None:
 
 def averaged(name: str, states: Sequence[dict[str, Tensor]], data: Path) -> nn.Module:
     """Return a network with the mean of some states, its norms measured on random shards."""
-    lesson = LESSONS[name]
-    net = lesson.net().to(memory_format=torch.channels_last)
+    task = TASKS[name]
+    net = task.net().to(memory_format=torch.channels_last)
     mean = {key: sum(state[key] / len(states) for state in states) for key in states[0]}
     counters = {key: first for key, first in states[0].items() if not first.is_floating_point()}
     net.load_state_dict(mean | counters)
@@ -53,9 +53,9 @@ def averaged(name: str, states: Sequence[dict[str, Tensor]], data: Path) -> nn.M
         norm.reset_running_stats()
         norm.momentum = None  # the mean of all that is shown
     net.train()
-    shards = shards_for(lesson, data)
+    shards = shards_for(task, data)
     drawn = np.random.default_rng(_SEED).permutation(len(shards))[:_SHARDS]
-    show(lesson, net, [shards[n] for n in drawn], _SEED)
+    show(task, net, [shards[n] for n in drawn], _SEED)
     for norm, momentum in zip(norms, usual, strict=True):
         norm.momentum = momentum
     return net.eval()

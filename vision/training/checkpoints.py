@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from vision.detector.models import FLOAT, shared_layers, unpacked
 from vision.training.shards import mapped, shards_for
-from vision.training.tasks import LESSONS, Lesson, body_of
+from vision.training.tasks import TASKS, Task, body_of
 
 _SCENES = 20
 """Scenes shown at once."""
@@ -32,7 +32,7 @@ _SCENES = 20
 def main() -> None:
     """Parse the command line and unpack."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("net", choices=list(LESSONS))
+    parser.add_argument("net", choices=list(TASKS))
     parser.add_argument("data", type=Path)
     parser.add_argument("state", type=Path)
     asked = parser.parse_args()
@@ -42,23 +42,23 @@ def main() -> None:
 
 def unpack(name: str, data: Path, state: Path) -> None:
     """Write the committed weights of a network as a PyTorch state."""
-    lesson = LESSONS[name]
-    net = lesson.net()
+    task = TASKS[name]
+    net = task.net()
     scaled = _filled(net, name)
-    _measured(lesson, net, scaled, shards_for(lesson, data)[:2])
+    _measured(task, net, scaled, shards_for(task, data)[:2])
     torch.save(net.state_dict(), state)
 
 
-def show(lesson: Lesson, net: nn.Module, shards: Iterable[Path], seed: int) -> None:
+def show(task: Task, net: nn.Module, shards: Iterable[Path], seed: int) -> None:
     """Run a network over all scenes of some shards; its weights stay as they are."""
     rng = np.random.default_rng(seed)
     for shard in shards:
-        rows = mapped(shard, lesson.keys)
-        for first in range(0, len(rows[lesson.keys[0]]), _SCENES):
+        rows = mapped(shard, task.keys)
+        for first in range(0, len(rows[task.keys[0]]), _SCENES):
             part = {key: column[first : first + _SCENES] for key, column in rows.items()}
             with torch.no_grad():
-                made = lesson.varied(part, rng)
-                lesson.loss(net, {key: torch.from_numpy(each) for key, each in made.items()})
+                made = task.varied(part, rng)
+                task.loss(net, {key: torch.from_numpy(each) for key, each in made.items()})
 
 
 def save(name: str, net: nn.Module, folder: Path) -> None:
@@ -66,13 +66,13 @@ def save(name: str, net: nn.Module, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     net = deepcopy(net).cpu().eval()
     torch.save(net.state_dict(), folder / f"{name}.pt")
-    lesson = LESSONS[name]
-    if lesson.head:
-        layers = net.get_submodule(lesson.head).state_dict()
+    task = TASKS[name]
+    if task.head:
+        layers = net.get_submodule(task.head).state_dict()
         stored = {key: layer.numpy().astype(np.float32) for key, layer in layers.items()}
-        np.savez(folder / f"{lesson.head}.npz", allow_pickle=False, **stored)
+        np.savez(folder / f"{task.head}.npz", allow_pickle=False, **stored)
     axes = {0: "n", 2: "h", 3: "w"} if name == "finder" else {0: "n"}
-    _export(body_of(name, net), folder / f"{name}.onnx", lesson.shape, axes)
+    _export(body_of(name, net), folder / f"{name}.onnx", task.shape, axes)
 
 
 def _export(net: nn.Module, path: Path, shape: tuple[int, ...], axes: dict[int, str]) -> None:
@@ -120,7 +120,7 @@ def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
             if isinstance(first, nn.Conv2d) and isinstance(second, nn.BatchNorm2d):
                 scaled[first] = second
     with torch.no_grad():
-        order = _in_order(body, LESSONS[name].shape)
+        order = _in_order(body, TASKS[name].shape)
         for conv, (_, weight, bias) in zip(order, inputs, strict=True):
             conv.weight.copy_(torch.tensor(stored[weight]))
             scale = scaled.get(conv)
@@ -132,7 +132,7 @@ def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
             scale.running_var.fill_(1.0 - scale.eps)
             scale.weight.fill_(1.0)
             scale.bias.copy_(torch.tensor(stored[bias]))
-    head = LESSONS[name].head
+    head = TASKS[name].head
     if head:
         layers = {key: torch.tensor(layer) for key, layer in shared_layers(head).items()}
         net.get_submodule(head).load_state_dict(layers)
@@ -153,7 +153,7 @@ def _in_order(net: nn.Module, shape: tuple[int, ...]) -> list[nn.Conv2d]:
 
 
 def _measured(
-    lesson: Lesson,
+    task: Task,
     net: nn.Module,
     scaled: dict[nn.Conv2d, nn.BatchNorm2d],
     shards: list[Path],
@@ -167,7 +167,7 @@ def _measured(
         seen[conv].append(torch.stack([wide.mean((0, 2, 3)), (wide**2).mean((0, 2, 3))]))
 
     hooks = [conv.register_forward_hook(note) for conv in scaled]
-    show(lesson, net, shards, seed=5)
+    show(task, net, shards, seed=5)
     for hook in hooks:
         hook.remove()
     with torch.no_grad():

@@ -140,11 +140,11 @@ def _mistaken_places(
     pixels: NDArray[np.uint8], dice: NDArray[np.float32]
 ) -> list[tuple[float, float, float]]:
     """Places (x, y and edge, as shares of the width) that the committed finder takes for dice."""
-    overview = propose_candidates(pixels, least_heat=_SEEMS)
+    maps = propose_candidates(pixels, least_heat=_SEEMS)
     width = pixels.shape[1]
     real = dice[dice[:, 8] > 0]
     found = []
-    for candidate in overview.candidates:
+    for candidate in maps.candidates:
         gaps = np.hypot(*(real[:, :2] - candidate.centre_xy).T) / np.maximum(real[:, 2], 1.0)
         if not len(gaps) or gaps.min() > 0.75:
             x, y = candidate.centre_xy

@@ -19,7 +19,7 @@ from onnxruntime import quantization
 
 from vision.detector.models import EIGHT_BITS, FLOAT, INT8, WEIGHTS
 from vision.training.shards import mapped, shards_for
-from vision.training.tasks import LESSONS
+from vision.training.tasks import TASKS
 
 _SCENES = 84
 """Scenes whose pictures give the ranges; a scene has about nine close-ups."""
@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("nets", nargs="+", choices=list(LESSONS))
+    parser.add_argument("nets", nargs="+", choices=list(TASKS))
     asked = parser.parse_args()
     for name in asked.nets:
         pack(name, asked.data, asked.weights)
@@ -118,10 +118,10 @@ class Pictures(quantization.CalibrationDataReader):
     """Inputs of a network from the first scenes of a data set, some at a time."""
 
     def __init__(self, name: str, data: Path) -> None:
-        lesson = LESSONS[name]
-        columns = mapped(shards_for(lesson, data)[0], lesson.keys)
+        task = TASKS[name]
+        columns = mapped(shards_for(task, data)[0], task.keys)
         rows = {key: column[:_SCENES] for key, column in columns.items()}
-        made = lesson.varied(rows, np.random.default_rng(5))
+        made = task.varied(rows, np.random.default_rng(5))
         pictures = made["image"]
         size = min(len(pictures), _AT_ONCE)
         whole = len(pictures) // size * size

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.lib.format import read_array_header_1_0, read_magic
 from numpy.typing import NDArray
 
-from vision.training.tasks import Lesson
+from vision.training.tasks import Task
 
 
-def shards_for(lesson: Lesson, data: Path) -> list[Path]:
+def shards_for(task: Task, data: Path) -> list[Path]:
     """The finished shards of a folder that hold all columns a network is trained on."""
     found = []
     for path in sorted(data.glob("scenes_*[0-9].npz")):
         with np.load(path) as columns:
-            if set(lesson.keys) <= set(columns):
+            if set(task.keys) <= set(columns):
                 found.append(path)
     return found
 

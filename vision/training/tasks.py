@@ -19,7 +19,7 @@ Batch = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Task:
     """How one network is trained.
 
     Attributes:
@@ -42,8 +42,8 @@ class Lesson:
     head: str | None = None
 
 
-LESSONS = {
-    "finder": Lesson(
+TASKS = {
+    "finder": Task(
         Finder,
         finder_loss.KEYS,
         finder_loss.varied_frames,
@@ -51,7 +51,7 @@ LESSONS = {
         16,
         (1, 3, *FINDER_WH[::-1]),
     ),
-    "reader": Lesson(
+    "reader": Task(
         ReaderWithContext,
         patches.KEYS,
         reader_loss.varied_close_ups,
@@ -60,7 +60,7 @@ LESSONS = {
         (1, 3, CROP, CROP),
         "context",
     ),
-    "upright": Lesson(
+    "upright": Task(
         UprightWithHead,
         patches.KEYS,
         upright_loss.dealt,
@@ -74,4 +74,4 @@ LESSONS = {
 
 def body_of(name: str, net: nn.Module) -> nn.Module:
     """The convolutional part of a network, without its head."""
-    return net.get_submodule(name) if LESSONS[name].head else net
+    return net.get_submodule(name) if TASKS[name].head else net

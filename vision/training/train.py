@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from vision.training.checkpoints import save
 from vision.training.shards import mapped, shards_for
-from vision.training.tasks import LESSONS, Arrays, Lesson, body_of
+from vision.training.tasks import TASKS, Arrays, Task, body_of
 
 _SAVE_S = 300.0
 """Longest time between two saved states."""
@@ -36,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("net", choices=list(LESSONS))
+    parser.add_argument("net", choices=list(TASKS))
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=float, default=float("inf"))
     length.add_argument("--minutes", type=float, default=float("inf"))
@@ -59,8 +59,8 @@ def main() -> None:
 
 def train(asked: argparse.Namespace) -> None:
     """Run the epochs and write the weights, a running mean over the steps, as they get better."""
-    lesson = LESSONS[asked.net]
-    net = lesson.net().to(asked.device, memory_format=torch.channels_last)
+    task = TASKS[asked.net]
+    net = task.net().to(asked.device, memory_format=torch.channels_last)
     if asked.resume:
         state = torch.load(asked.resume, map_location=asked.device)
         new = net.load_state_dict(state, strict=False).missing_keys
@@ -77,14 +77,14 @@ def train(asked: argparse.Namespace) -> None:
     shards: dict[Path, Arrays] = {}
     done = 0.0
     for epoch in range(10_000):
-        for path in shards_for(lesson, asked.data):
+        for path in shards_for(task, asked.data):
             if path not in shards:
-                shards[path] = mapped(path, lesson.keys)
+                shards[path] = mapped(path, task.keys)
         net.train()
         body.train(not asked.head)  # its scales stay as they are, too
         losses: dict[str, Tensor] = {}
         batches = Batches(
-            lesson, list(shards.values()), asked.scenes or lesson.scenes, (asked.seed, epoch)
+            task, list(shards.values()), asked.scenes or task.scenes, (asked.seed, epoch)
         )
         loader = DataLoader(
             batches, batch_size=None, num_workers=asked.workers, worker_init_fn=_one_thread
@@ -96,7 +96,7 @@ def train(asked: argparse.Namespace) -> None:
             rate = asked.rate * max(0.01, min(1.0, 0.05 + done * 30) * (1 - done) ** 1.2)
             for group in best.param_groups:
                 group["lr"] = rate
-            parts = lesson.loss(net, {key: each.to(asked.device) for key, each in made.items()})
+            parts = task.loss(net, {key: each.to(asked.device) for key, each in made.items()})
             loss: Tensor = torch.stack(list(parts.values())).sum()
             best.zero_grad()
             loss.backward()
@@ -124,11 +124,9 @@ def train(asked: argparse.Namespace) -> None:
 class Batches(Dataset[Arrays]):
     """Scenes in random order, changed at random, batch by batch. All follows from the seed."""
 
-    def __init__(
-        self, lesson: Lesson, shards: list[Arrays], size: int, seed: tuple[int, ...]
-    ) -> None:
-        self._lesson, self._shards, self._size, self._seed = lesson, shards, size, seed
-        counts = [len(shard[lesson.keys[0]]) for shard in shards]
+    def __init__(self, task: Task, shards: list[Arrays], size: int, seed: tuple[int, ...]) -> None:
+        self._task, self._shards, self._size, self._seed = task, shards, size, seed
+        counts = [len(shard[task.keys[0]]) for shard in shards]
         which = np.repeat(np.arange(len(counts)), counts)
         row = np.concatenate([np.arange(count) for count in counts])
         self._order = np.random.default_rng(seed).permutation(np.stack([which, row], axis=1))
@@ -142,9 +140,9 @@ class Batches(Dataset[Arrays]):
         part = self._order[number * self._size :][: self._size]
         rows = {
             key: np.stack([self._shards[shard][key][row] for shard, row in part])
-            for key in self._lesson.keys
+            for key in self._task.keys
         }
-        return self._lesson.varied(rows, np.random.default_rng((*self._seed, number)))
+        return self._task.varied(rows, np.random.default_rng((*self._seed, number)))
 
 
 def _one_thread(_worker: int) -> None:

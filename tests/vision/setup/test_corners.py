@@ -17,7 +17,7 @@ TRAYS = [
 ]
 
 
-def overview(mask: Pixels) -> FeatureMaps:
+def maps(mask: Pixels) -> FeatureMaps:
     """What the finder would say of a floor drawn at the picture's size (H, W), 0 to 255."""
     cells = cv2.resize(mask, (80, 60), interpolation=cv2.INTER_AREA).astype(np.float32) / 255.0
     grid = np.array([[1 / 8, 0, 0.5 / 8 - 0.5], [0, 1 / 8, 0.5 / 8 - 0.5]], np.float32)
@@ -33,7 +33,7 @@ def test_four_sides_with_sharp_corners_or_round_ones(
     cv2.fillConvexPoly(mask, np.array(outline, np.int32), 255)
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (round_px, round_px))
     mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, disc), np.uint8)
-    seen = floor_seen(overview(mask), 35.0)
+    seen = floor_seen(maps(mask), 35.0)
     assert seen is not None
     found = corners_of(seen, SIZE)
     assert found is not None
@@ -46,7 +46,7 @@ def test_an_unseen_corner_is_still_proposed() -> None:
     mask = np.zeros(SIZE[::-1], np.uint8)
     cv2.fillConvexPoly(mask, np.array(TRAYS[0], np.int32), 255)
     cv2.fillConvexPoly(mask, np.array([[560, 340], [560, 420], [470, 420]], np.int32), 0)
-    seen = floor_seen(overview(mask), 35.0)
+    seen = floor_seen(maps(mask), 35.0)
     assert seen is not None
     found = corners_of(seen, SIZE)
     assert found is not None
@@ -59,7 +59,7 @@ def test_a_corner_beyond_the_picture_costs_no_floor(x: int, y: int) -> None:
     outline = np.array([[x, 60], [560, y], [600, 460], [70, 420]], np.int32)
     mask = np.zeros(SIZE[::-1], np.uint8)
     cv2.fillConvexPoly(mask, outline, 255)
-    seen = floor_seen(overview(mask), 35.0)
+    seen = floor_seen(maps(mask), 35.0)
     assert seen is not None
     found = corners_of(seen, SIZE)
     assert found is not None
@@ -72,7 +72,7 @@ def test_a_corner_beyond_the_picture_costs_no_floor(x: int, y: int) -> None:
 def test_a_round_tray_has_more_corners_than_four() -> None:
     mask = np.zeros(SIZE[::-1], np.uint8)
     cv2.circle(mask, (320, 240), 190, 255, -1)
-    seen = floor_seen(overview(mask), 35.0)
+    seen = floor_seen(maps(mask), 35.0)
     assert seen is not None
     found = corners_of(seen, SIZE)
     assert found is not None

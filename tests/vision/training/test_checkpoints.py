@@ -38,7 +38,7 @@ from vision.training.dataset import frame_row  # noqa: E402
 from vision.training.networks import ContextHead, TiltHead  # noqa: E402
 from vision.training.reader_loss import tokens  # noqa: E402
 from vision.training.shards import mapped, shards_for  # noqa: E402
-from vision.training.tasks import LESSONS, body_of  # noqa: E402
+from vision.training.tasks import TASKS, body_of  # noqa: E402
 from vision.training.train import Batches  # noqa: E402
 from vision.training.upright_loss import upright_inputs  # noqa: E402
 
@@ -57,13 +57,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_shards_without_the_columns_of_a_network_are_passed_over(data: Path) -> None:
-    assert [path.name for path in shards_for(LESSONS["finder"], data)] == ["scenes_1_0000.npz"]
-    assert not shards_for(LESSONS["reader"], data)
+    assert [path.name for path in shards_for(TASKS["finder"], data)] == ["scenes_1_0000.npz"]
+    assert not shards_for(TASKS["reader"], data)
 
 
 def test_columns_are_mapped_as_they_were_stored(data: Path) -> None:
     shard = data / "scenes_1_0000.npz"
-    keys = LESSONS["finder"].keys
+    keys = TASKS["finder"].keys
     columns = mapped(shard, keys)
     with np.load(shard) as stored:
         for key in keys:
@@ -74,7 +74,7 @@ def test_columns_are_mapped_as_they_were_stored(data: Path) -> None:
 
 def test_unpacked_weights_give_the_outputs_of_the_committed_ones(data: Path) -> None:
     unpack("finder", data, data / "finder.pt")
-    net = LESSONS["finder"].net()
+    net = TASKS["finder"].net()
     net.load_state_dict(torch.load(data / "finder.pt"))
     net.eval()
     pixels = np.random.default_rng(2).random((1, 3, 256, 320), np.float32)
@@ -87,7 +87,7 @@ def test_unpacked_weights_give_the_outputs_of_the_committed_ones(data: Path) -> 
 
 def test_a_mean_has_the_weights_between_and_norms_measured_anew(data: Path) -> None:
     torch.manual_seed(3)
-    one, two = (LESSONS["finder"].net().state_dict() for _ in range(2))
+    one, two = (TASKS["finder"].net().state_dict() for _ in range(2))
     mean = averaged("finder", [one, two], data).state_dict()
     torch.testing.assert_close(
         mean["two.0.weight"], (one["two.0.weight"] + two["two.0.weight"]) / 2
@@ -98,7 +98,7 @@ def test_a_mean_has_the_weights_between_and_norms_measured_anew(data: Path) -> N
 
 
 def test_saved_weights_give_the_outputs_of_the_network(data: Path) -> None:
-    net = LESSONS["upright"].net().eval()
+    net = TASKS["upright"].net().eval()
     save("upright", net, data / "saved")
     pixels = np.random.default_rng(2).random((2, 3, UPRIGHT, UPRIGHT), np.float32)
     with torch.no_grad():
@@ -121,7 +121,7 @@ def test_both_forms_of_a_packed_network_share_their_weights(
 
     monkeypatch.setattr(quantize, "Pictures", Pictures)
     folder = data / "packed" / "weights"
-    save("upright", LESSONS["upright"].net().eval(), folder)
+    save("upright", TASKS["upright"].net().eval(), folder)
     quantize.pack("upright", data, folder)
     monkeypatch.setattr(models.resources, "files", lambda _: folder.parent)
     with unpacked("upright", FLOAT) as plain, unpacked("upright", INT8) as small:
@@ -133,8 +133,8 @@ def test_both_forms_of_a_packed_network_share_their_weights(
 
 
 def test_a_batch_is_the_same_whichever_process_makes_it(data: Path) -> None:
-    shard = mapped(data / "scenes_1_0000.npz", LESSONS["finder"].keys)
-    batches = Batches(LESSONS["finder"], [shard], 2, (1, 0))
+    shard = mapped(data / "scenes_1_0000.npz", TASKS["finder"].keys)
+    batches = Batches(TASKS["finder"], [shard], 2, (1, 0))
     assert len(batches) == 3
     inline = list(DataLoader(batches, batch_size=None))
     apart = list(DataLoader(batches, batch_size=None, num_workers=2))
