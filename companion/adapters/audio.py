@@ -34,7 +34,7 @@ def open_voice(
         raise ConfigError(f"sound.clips: {config.sound.clips}: {error}") from error
     if clips is not None and not clips.is_dir():
         notes.append(f"sound.clips: {clips}: no such folder; everything is spoken")
-    voice = Voice(speaker, clips=clips or config.data_dir / "clips")
+    voice = Voice(speaker, config.sound.say, clips or config.data_dir / "clips")
 
     def tune() -> None:
         speaking, is_on = session.speaking, session.view().table.settings.sound

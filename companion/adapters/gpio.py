@@ -52,10 +52,7 @@ def open_button(
             except ServiceError as error:
                 LOGGER.warning("button: %s", error)
 
-    try:
-        timing = GestureConfig(config.panel.debounce_s, hold_s, off_s)
-    except ValueError as error:
-        raise ConfigError(f"panel: {error}") from error
+    timing = GestureConfig(config.panel.debounce_s, hold_s, off_s)
 
     def tells_of(part: str) -> Callable[[str], None]:
         return lambda state: session.part_is(part, "lost" if state == "lost" else None)

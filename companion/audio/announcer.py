@@ -60,7 +60,7 @@ class Voice:
         amount: One of `companion.messages.spoken.AMOUNTS`.
     """
 
-    def __init__(self, speaker: Speaks, amount: str = "all", clips: Path | None = None) -> None:
+    def __init__(self, speaker: Speaks, amount: str, clips: Path) -> None:
         self.amount = amount
         self._speaker, self._clips = speaker, clips
 
@@ -119,10 +119,8 @@ def _as_name(word: Word) -> str:
             return "-".join(_as_name(each) for each in word.words)
 
 
-def found_clips(directory: Path | None) -> dict[str, Path]:
+def found_clips(directory: Path) -> dict[str, Path]:
     """The clips of a directory by their names without suffix; the directory may be missing."""
-    if directory is None:
-        return {}
     try:
         paths = sorted(path for path in directory.iterdir() if path.suffix.lower() in PLAYERS)
     except OSError:

@@ -48,7 +48,7 @@ class Listener:
 def table(tmp_path: Path, amount: str, clips: Path | None = None) -> tuple[Stage, Listener]:
     """A table of two whose announcements are said."""
     stage, listener = Stage(tmp_path), Listener()
-    voice = Voice(listener, amount, clips)
+    voice = Voice(listener, amount, clips or tmp_path / "none")
     stage.session.subscribe(
         Topic.ANNOUNCEMENT, lambda said: voice.tell(said, stage.session.phrases)
     )
@@ -264,7 +264,7 @@ class TestClips:
         assert named == ["fact.turn"]
 
     def test_no_folder_is_no_sounds(self, tmp_path: Path) -> None:
-        assert found_clips(tmp_path / "nothing") == found_clips(None) == {}
+        assert found_clips(tmp_path / "nothing") == {}
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "it"])
