@@ -24,16 +24,13 @@ from companion.engine.events import (
 )
 from companion.engine.game import apply, fold
 from companion.engine.refusal import Reason, Refusal
-from companion.engine.sheet import Box, Plan, Row
+from companion.engine.sheet import Plan, Row
 from companion.engine.state import (
-    MISS,
     MOST_PLAYERS,
-    Closing,
     End,
     GameState,
     HouseRule,
     Phase,
-    Setup,
     Step,
     new_game,
 )
@@ -44,15 +41,12 @@ __all__ = [
     "BASE",
     "BIG_POINTS",
     "COLOURED",
-    "MISS",
     "MOST_PLAYERS",
     "PLANS",
     "ActionClosed",
     "AnswerReturned",
     "Answered",
-    "Box",
     "Choice",
-    "Closing",
     "ClosingTakenBack",
     "Crossed",
     "DieColour",
@@ -76,7 +70,6 @@ __all__ = [
     "Row",
     "RowClosed",
     "SeatClosed",
-    "Setup",
     "Step",
     "Withdrawn",
     "WouldClose",

@@ -165,8 +165,8 @@ class Plan:
     def white_bits(self) -> dict[int, int]:
         """Boxes that carry a number, in any row: what a white sum could open (E2, E25)."""
         found: dict[int, int] = dict.fromkeys(range(2, 13), 0)
-        for token, bit in self.bits.items():
-            number = self.box_of(self.bits[token]).number
+        for bit in self.tokens:
+            number = self.box_of(bit).number
             found[number] = found.get(number, 0) | bit
         return found
 

@@ -140,18 +140,12 @@ def _judge(state: GameState, kind: str, line: Line) -> tuple[GameState, tuple[Fa
     if kind == "left":
         return _apply_all(state, leaving(state, line["player"]))
     if "choices" in line:
-        return _judge_choices(state, line["choices"])
+        choices = line["choices"]
+        return _apply_all(state, [Played(1, tuple(choices) if isinstance(choices, list) else ())])
     judged = _apply_all(state, [Answered(line["player"], 1, line["choice"])])
     if isinstance(judged, Refusal) or judged[0].waiting_for:
         return judged
     return _apply_all(judged[0], [ActionClosed(1)])
-
-
-def _judge_choices(
-    state: GameState, choices: object
-) -> tuple[GameState, tuple[Fact, ...]] | Refusal:
-    listed = tuple(choices) if isinstance(choices, list) else ()
-    return _apply_all(state, [Played(1, listed)])
 
 
 def _apply_all(
