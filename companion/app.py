@@ -10,7 +10,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from companion.adapters.audio import open_voice
@@ -27,6 +26,7 @@ from companion.eventlog.store import SqliteStore
 from companion.history.decided import Verdicts
 from companion.messages.catalogue import load_phrases
 from companion.service.hotspot import DEFAULT_NAME, switch_on_when_alone
+from companion.service.installation import own_version
 from companion.service.network import (
     ASK_EVERY_S,
     NONE,
@@ -261,11 +261,3 @@ def _call_later(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
     timer.daemon = True
     timer.start()
     return timer.cancel
-
-
-def own_version() -> str:
-    """The version of this program."""
-    try:
-        return version("dice-companion")
-    except PackageNotFoundError:
-        return "0"

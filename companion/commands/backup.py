@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import pwd
 import tempfile
@@ -17,6 +16,7 @@ from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.commands.running import ended_by_signals
 from companion.config import Config, default_config_path, load
 from companion.errors import ConfigError
+from companion.service.installation import own_version
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
 _CONFIG = click.option("--config", "config_path", type=A_FILE, help="The settings file.")
@@ -107,7 +107,7 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
     settings = config_path or default_config_path(environ)
     with ended_by_signals():
         made = write_backup(
-            file, config.data_dir, settings, now=datetime.now().astimezone(), version=_version()
+            file, config.data_dir, settings, now=datetime.now().astimezone(), version=own_version()
         )
     _give_to_the_caller(file)
     size = file.stat().st_size / 1e6
@@ -142,10 +142,3 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     if environ is not os.environ:
         for finding in check_service_place(directory, UNIT_PATH.read_text(encoding="utf-8")):
             click.echo(f"{finding.text}: {finding.cure}", err=True)
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("dice-companion")
-    except importlib.metadata.PackageNotFoundError:
-        return "0"

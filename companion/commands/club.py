@@ -16,6 +16,7 @@ from companion.commands.running import (
     wait_for,
 )
 from companion.messages.catalogue import LANGUAGES
+from companion.service.installation import own_version
 from companion.service.memory import Trimmer
 from companion.service.network import url
 
@@ -55,7 +56,6 @@ def club(
     }
     config = settled(config_path, flags)
     stop = stop_on_signal()
-    from companion.app import own_version
     from companion.mqtt.club.app import build_club
 
     app = build_club(config, own_version())

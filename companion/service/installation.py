@@ -15,6 +15,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from companion.errors import ServiceError
@@ -27,6 +28,14 @@ BEFORE, AFTER = "refs/dice-companion/before-update", "refs/dice-companion/update
 
 Run = Callable[[Sequence[str]], str]
 """Run a command and return its output; raises ServiceError if it fails."""
+
+
+def own_version() -> str:
+    """The version of the running program; "0" in a folder that is not installed."""
+    try:
+        return version("dice-companion")
+    except PackageNotFoundError:
+        return "0"
 
 
 def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
