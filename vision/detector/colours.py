@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.detector.crops import straightened
 from vision.detector.models import Scores
 from vision.reading import Pixels
 
@@ -54,12 +54,7 @@ def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
     Args:
         corners: (4, 2) corners of the face in px of the picture.
     """
-    middle = corners.mean(axis=0)
-    inner = (middle + _INNER * (corners - middle)).astype(np.float32)
-    last = _SIDE - 1
-    square = np.array([[0, 0], [last, 0], [last, last], [0, last]], np.float32)
-    matrix = cv2.getPerspectiveTransform(inner, square)
-    face = cv2.warpPerspective(pixels, matrix, (_SIDE, _SIDE), borderMode=cv2.BORDER_REPLICATE)
+    face = straightened(pixels, corners, _SIDE, _INNER)
     colours = np.array(face.reshape(-1, 3).T, np.float32, order="C")
     blue, green, red = colours
     plain = colours[:, np.maximum(np.maximum(blue, green), red) < _CLIPPED]

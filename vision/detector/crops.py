@@ -85,6 +85,19 @@ def crop_matrices(centres: Scores, edges: Scores) -> Scores:
     return np.concatenate([turned, moved[..., None]], axis=2).astype(np.float32)
 
 
+def straightened(
+    pixels: Pixels, quad: NDArray[np.float32], side: int, share: float = 1.0
+) -> Pixels:
+    """Straighten a quad (4, 2) of a picture, or the inner share of it, to (side, side, 3)."""
+    if share < 1.0:
+        middle = quad.mean(axis=0)
+        quad = (middle + share * (quad - middle)).astype(np.float32)
+    square = (side - 1) * np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
+    matrix = cv2.getPerspectiveTransform(quad, square)
+    face = cv2.warpPerspective(pixels, matrix, (side, side), borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(face, np.uint8)
+
+
 def edges_of(corners: NDArray[np.float32]) -> NDArray[np.float32]:
     """Mean edge (N,) of quads (N, 4, 2)."""
     sides = corners - corners[:, [3, 0, 1, 2]]

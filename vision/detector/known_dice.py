@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
+from vision.detector.crops import straightened
 from vision.detector.models import Scores
 from vision.detector.status import PALETTE
 from vision.evidence import DieEvidence
@@ -108,11 +108,7 @@ def face_colour(pixels: Pixels, corners: NDArray[np.float32]) -> Bgr:
     Args:
         corners: (4, 2) corners of the face in px of the picture.
     """
-    middle = corners.mean(axis=0)
-    inner = (middle + 0.7 * (corners - middle)).astype(np.float32)
-    square = np.array([[0, 0], [23, 0], [23, 23], [0, 23]], np.float32)
-    matrix = cv2.getPerspectiveTransform(inner, square)
-    face = cv2.warpPerspective(pixels, matrix, (24, 24), borderMode=cv2.BORDER_REPLICATE)
+    face = straightened(pixels, corners, 24, 0.7)
     blue, green, red = np.median(face.reshape(-1, 3), axis=0)
     return float(blue), float(green), float(red)
 
@@ -128,9 +124,7 @@ def pip_colour(pixels: Pixels, corners: NDArray[np.float32], value: int | None) 
     """
     if value is None:
         return None
-    square = np.array([[0, 0], [39, 0], [39, 39], [0, 39]], np.float32)
-    matrix = cv2.getPerspectiveTransform(np.asarray(corners, np.float32), square)
-    face = cv2.warpPerspective(pixels, matrix, (40, 40), borderMode=cv2.BORDER_REPLICATE)
+    face = straightened(pixels, corners, 40)
     plain = np.median(face[8:32, 8:32].reshape(-1, 3), axis=0)
     ways = []
     for turn in (1, -1):
