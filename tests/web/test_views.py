@@ -202,5 +202,5 @@ def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> 
     )
     cookies = [ada.get_cookie(name) for name in (BROWSER_COOKIE, SEAT_COOKIE)]
     device, token = [cookie.value for cookie in cookies if cookie is not None]
-    device_client = Client(device, (token,), True, ("127.0.0.1", ""))
+    device_client = Client(device, (token,), is_local=True, address="127.0.0.1")
     assert json.loads(context.render(device_client)[1]) == by_call

@@ -65,7 +65,7 @@ function drawRollDue(state, nameOf) {
       }),
       trouble || isTurn || text === headline ? null : el("p", { class: `said${lengthOf(text)}`, text }),
       el("p", { class: `asked${tray.confirmable || isBlind(state) ? " is-due" : ""}`, text: asked }),
-      sheets.length ? finalSheets(game, sheets) : null,
+      sheets.length ? drawnSheets(game, sheets) : null,
     ].filter(Boolean),
   );
 }
@@ -78,9 +78,9 @@ function askedBeforeRoll(state, trouble, isTurn, name, throws) {
 }
 
 /** Draw the sheets of players. */
-function finalSheets(game, players) {
+function drawnSheets(game, players) {
   const sheets = players.map((player) => miniSheet(sheetOf(game, player), numeral(player.points.total)));
-  return el("div", { class: "final-sheets", "data-count": players.length }, ...sheets);
+  return el("div", { class: "drawn-sheets", "data-count": players.length }, ...sheets);
 }
 
 /** Draw the white sum, the dice, and the sums of each coloured die. */
@@ -184,7 +184,7 @@ function drawOver({ game, seats, table, me: { door } }, nameOf) {
         dayOf(game.number),
       ),
       el("ol", { class: "podium" }, ...podium(game, nameOf)),
-      finalSheets(game, game.players),
+      drawnSheets(game, game.players),
       game.winners.length ? confetti() : null,
       el(
         "div",
