@@ -110,8 +110,8 @@ class PiControls:
     def adjust(self, values: Mapping[str, float], ratio: float) -> dict[str, float]:
         """Change the exposure time."""
         held = dict(values)
-        if "exposure_us" in held:
-            held["exposure_us"] = max(1.0, round(held["exposure_us"] * ratio))
+        if _PI_EXPOSURE in held:
+            held[_PI_EXPOSURE] = max(1.0, round(held[_PI_EXPOSURE] * ratio))
         self._set(held)
         return held
 
@@ -123,7 +123,7 @@ class PiControls:
         seen = self._device.capture_metadata()
         red, blue = seen.get("ColourGains", (0.0, 0.0))
         found = {
-            "exposure_us": float(seen.get("ExposureTime", 0)),
+            _PI_EXPOSURE: float(seen.get("ExposureTime", 0)),
             "gain": float(seen.get("AnalogueGain", 0.0)),
             "red_gain": float(red),
             "blue_gain": float(blue),
@@ -132,8 +132,8 @@ class PiControls:
 
     def _set(self, held: Mapping[str, float]) -> None:
         wanted: dict[str, object] = {"AeEnable": False, "AwbEnable": False}
-        if "exposure_us" in held:
-            wanted["ExposureTime"] = int(held["exposure_us"])
+        if _PI_EXPOSURE in held:
+            wanted["ExposureTime"] = int(held[_PI_EXPOSURE])
         if "gain" in held:
             wanted["AnalogueGain"] = held["gain"]
         if "red_gain" in held and "blue_gain" in held:
@@ -247,7 +247,7 @@ def _watch(metering: Metering, at_s: float, level: float) -> tuple[Metering, Ord
         return replace(metering, relit_s=at_s), None
     if at_s - metering.relit_s < RELIT_FOR_S:
         return metering, None
-    return Metering(Stage.WARMING, at_s, target=0.0), Order.RELEASE
+    return Metering(Stage.WARMING, at_s), Order.RELEASE
 
 
 def _is_steady(metering: Metering) -> bool:
@@ -338,13 +338,13 @@ class LightMeter:
 @contextmanager
 def without_warnings() -> Iterator[None]:
     """Suppress OpenCV's own messages about a source; the caller reports on it."""
-    logging = getattr(cv2.utils, "logging", cv2)  # OpenCV 4.6 has them in cv2 itself
-    before = logging.getLogLevel()
-    logging.setLogLevel(1)  # LOG_LEVEL_FATAL; OpenCV 4.6 has no name for it
+    log = getattr(cv2.utils, "logging", cv2)  # OpenCV 4.6 has it in cv2 itself
+    before = log.getLogLevel()
+    log.setLogLevel(1)  # LOG_LEVEL_FATAL; OpenCV 4.6 has no name for it
     try:
         yield
     finally:
-        logging.setLogLevel(before)
+        log.setLogLevel(before)
 
 
 def exposed_frame(camera: Camera) -> Frame:

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 
 import cv2
+import numpy as np
 
 from vision.reading import Frame
 
@@ -70,8 +71,6 @@ def _as_jpeg(frame: Frame) -> bytes:
     height, width = pixels.shape[:2]
     if width > JPEG_WIDTH_PX:
         size_wh = (JPEG_WIDTH_PX, max(1, round(height * JPEG_WIDTH_PX / width)))
-        small = cv2.resize(pixels, size_wh, interpolation=cv2.INTER_AREA)
-        data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
-    else:
-        data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
+        pixels = np.asarray(cv2.resize(pixels, size_wh, interpolation=cv2.INTER_AREA), np.uint8)
+    data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
     return data.tobytes()

@@ -15,8 +15,6 @@ import numpy as np
 from companion.tray import CameraFault
 from vision.tracking.motion import Thumbnail
 
-AREA = cv2.INTER_AREA
-
 LASTS_S = 1.2
 """Seconds a fault must last before it is reported."""
 CLEARS_S = 0.4
@@ -120,7 +118,8 @@ def frame_stats(
     """Measure a frame on its thumbnail."""
     level = float(now.mean())
     # Coarse, so that a covered lens shows no detail of noise.
-    coarse = cv2.resize(now, (now.shape[1] // 4, max(1, now.shape[0] // 4)), interpolation=AREA)
+    quarter = (now.shape[1] // 4, max(1, now.shape[0] // 4))
+    coarse = cv2.resize(now, quarter, interpolation=cv2.INTER_AREA)
     steps = float(np.abs(np.diff(coarse, axis=0)).mean() + np.abs(np.diff(coarse, axis=1)).mean())
     is_same = before is not None and before.shape == now.shape and bool(np.array_equal(before, now))
     peak = float(np.percentile(now[::2, ::2], 98))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from companion.history.export import FORMS
@@ -61,6 +62,7 @@ _SEAT = {"seat": f"{_BODY}/seats/0/seat"}
 _ONE_GAME = {"number": f"{_BODY}/games/0/number"}
 
 _NUMBER = Parameter("number", Whole, "The number of a game, as /api/games lists it.")
+_GAME = replace(_NUMBER, is_required=True)
 _CHOSEN = (
     Parameter("variant", Variant, "Only games on this sheet."),
     Parameter("player", str, "A name; may be repeated. Only games in which all of them played."),
@@ -116,9 +118,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "The address of a game's report as a QR code.",
         (SVG,),
         failures=READ,
-        parameters=(
-            Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
-        ),
+        parameters=(_GAME,),
     ),
     Operation(
         "get",
@@ -178,7 +178,7 @@ OPERATIONS: tuple[Operation, ...] = (
         games.GameResult,
         404,
         parameters=(
-            Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
+            _GAME,
             Parameter("turn", Whole, "The sheets as after this turn; the final ones without."),
         ),
     ),
@@ -187,9 +187,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "The curves of one game; its luck and skill, computed while the sender asks again.",
         coach.Coached,
         404,
-        parameters=(
-            Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
-        ),
+        parameters=(_GAME,),
     ),
     get(
         "/api/statistics",
