@@ -22,13 +22,12 @@ _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are k
 _CONFIG = click.option("--config", "config_path", type=A_FILE, help="The settings file.")
 
 
-def _environ(data_dir: Path | None, config_path: Path | None) -> Mapping[str, str]:
+def _environ(command: str, data_dir: Path | None, config_path: Path | None) -> Mapping[str, str]:
     """Where settings and games are looked for: the service's places, where the table is one."""
-    from companion.service.install import is_installed
-    from companion.service.unit import service_directories
+    from companion.service.install import environ_of_service, is_installed
 
     is_service = data_dir is None and config_path is None and is_installed()
-    return service_directories() if is_service else os.environ
+    return environ_of_service(command) if is_service else os.environ
 
 
 def _restored_into(
@@ -102,7 +101,7 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
     """
     from companion.service.backup import write_backup
 
-    environ = _environ(data_dir, config_path)
+    environ = _environ("backup", data_dir, config_path)
     config = load(config_path, environ, {"data_dir": data_dir})
     settings = config_path or default_config_path(environ)
     with ended_by_signals():
@@ -129,7 +128,7 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     from companion.service.backup import restore_backup
     from companion.service.unit import UNIT_PATH
 
-    environ = _environ(data_dir, config_path)
+    environ = _environ("restore", data_dir, config_path)
     directory = _restored_into(file, data_dir, config_path, environ)
     settings = config_path or default_config_path(environ)
     with ended_by_signals():

@@ -80,6 +80,10 @@ def test_the_services_games_are_where_its_settings_say(
     monkeypatch.setattr("companion.service.unit.CONFIG_PATH", settings)
     monkeypatch.setattr("companion.service.unit.DATA_DIR", tmp_path / "lib")
     file = str(tmp_path / "friday.tar.gz")
+    monkeypatch.setattr("companion.service.install.is_root", lambda: False)
+    refused = CliRunner().invoke(dice_companion, ["backup", file])
+    assert "backup: the table is a service; run this with sudo" in str(refused.exception)
+    monkeypatch.setattr("companion.service.install.is_root", lambda: True)
     made = CliRunner().invoke(dice_companion, ["backup", file])
     assert "0 records" not in made.output
     running = CliRunner().invoke(dice_companion, ["restore", file])
@@ -91,7 +95,6 @@ def test_the_services_games_are_where_its_settings_say(
     assert restored.output.startswith(f"{table.directory}: ")
     assert "may not write" in restored.stderr, "the unit knows nothing of that place"
     places: list[Places] = []
-    monkeypatch.setattr("companion.service.install.is_root", lambda: True)
     any_installation = SimpleNamespace(python=Path(sys.executable))
     monkeypatch.setattr(
         "companion.service.installation.this_installation", lambda _: any_installation
