@@ -103,14 +103,11 @@ def _results(store: SqliteStore) -> list[Result]:
 
 
 def _games(store: SqliteStore, number: int | None) -> Iterator[SavedGame]:
-    """Every game, or the one with a number, read when it is asked for."""
+    """Every game, or the one with a number, each read when it is asked for."""
     archive = Archive(store.derived(RESULTS))
-    if number is None:
-        yield from archive.games(store.load)
-        return
-    archive.results(store.load)
-    if (game := archive.game(number, store.load)) is not None:
-        yield game
+    numbers = [each.number for each in archive.results(store.load)]
+    read = (archive.game(each, store.load) for each in numbers if number in (None, each))
+    yield from (game for game in read if game is not None)
 
 
 def _totals(game: Result) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from bisect import bisect
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Protocol
 
 from companion.eventlog.projection import (
@@ -30,22 +31,34 @@ class Load(Protocol):
 
 
 def without_old_moves(load: Load) -> list[Record]:
-    """The records of a log without the moves of old games that are over: they change nothing."""
+    """The records of a log without the moves of old games that are over: they change nothing.
+
+    Moves that belong to no game are among them, since a full reading voids those.
+    """
     others = list(load(moves=False))
     rows = visible_records(others)
     begun = [
-        (row.revision, owner is not None and owner.is_alive)
+        (row.revision, row.kind == "paused" or (owner is not None and owner.is_alive))
         for row, owner in zip(rows, spans_of(rows), strict=True)
         if row.kind in (*BEGINNINGS, "paused")
-    ] or [(1, True)]
-    starts = [revision for revision, _ in begun]
-    counts = [goes_on for _, goes_on in begun[:-KEPT_GAMES]] + [True] * len(begun[-KEPT_GAMES:])
-    before = starts[counts.index(True)] - 1
-    return [each for each in others if each.revision <= before] + [
-        each
-        for each in load(before)
-        if each.kind not in MOVES or counts[bisect(starts, each.revision) - 1]
     ]
+    newest = [(start, True) for start, _ in begun[-KEPT_GAMES:]]
+    parts = [(1, True), *begun[:-KEPT_GAMES], *newest, (sys.maxsize, True)]
+    found = [
+        each
+        for (start, counts), (end, _) in pairwise(parts)
+        if counts
+        for each in _moves(load, start, end)
+    ]
+    return sorted([*others, *found], key=lambda each: each.revision)
+
+
+def _moves(load: Load, start: int, end: int) -> Iterator[Record]:
+    for record in load(start - 1):
+        if record.revision >= end:
+            return
+        if record.kind in MOVES:
+            yield record
 
 
 def load_valid(
@@ -63,10 +76,9 @@ def load_valid(
         StoreError: The log cannot be read or written.
     """
     while True:
-        records = without_old_moves(load)
-        if project(records).skipped:
-            records = list(load())
-        projection = project(records)
+        projection = project(records := without_old_moves(load))
+        if projection.skipped:  # old moves may be among what does not fit
+            projection = project(records := list(load()))
         if not projection.skipped:
             voided = {n for each in records if each.kind == "struck" for n in struck_by(each)}
             valid = [record for record in records if record.revision not in voided]

@@ -32,7 +32,7 @@ from companion.wire.structs import WireError, convert, plain
 T = TypeVar("T")
 
 PIECE = 10_000
-"""Records that are read at once, with those of games that go on: all of them may fill a memory."""
+"""Records read at once: all of a long log would fill the memory of a small computer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +146,8 @@ class Archive:
             while True:
                 new = list(islice(rest, PIECE))
                 if self.seen and any(record.kind in ("kept", "struck") for record in new):
-                    self._finished, self._rows = [], []  # they may void what was read
                     new, rest = list(_until(load(0), last)), iter(())
+                    self._finished, self._rows = [], []  # they may void what was read
                 self.seen = new[-1].revision if new else self.seen
                 going_on = self._brought_up_to_date(new)
                 if len(new) < PIECE:
@@ -165,15 +165,12 @@ class Archive:
         games = [game for group in _groups(going_on) for game in group.games()]
         return next((game for game in games if game.number == number), None)
 
-    def games(self, load: Callable[[int], Iterable[Record]]) -> Iterator[SavedGame]:
-        """Every game with its moves, the oldest first, each read when it is asked for."""
-        for result in self.results(load):
-            if (game := self.game(result.number, load)) is not None:
-                yield game
-
-    def kept(self, mark: Mark) -> Derived:
-        """Results and rows to keep beside the log, as read up to the mark."""
-        return Derived(mark, plain({"results": self._finished, "rows": self._rows}))
+    def kept(self, mark: Mark) -> Derived | None:
+        """Results and rows to keep beside the log; None if more than up to the mark was read."""
+        with self._mutex:
+            if self.seen != mark.revision:
+                return None
+            return Derived(mark, plain({"results": self._finished, "rows": self._rows}))
 
     @property
     def finished(self) -> int:

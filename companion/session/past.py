@@ -39,8 +39,9 @@ class PastGames:
 
     def one_by_one(self) -> Iterator[SavedGame]:
         """Every game with its moves, the oldest first, each read when it is asked for."""
-        self.results()
-        yield from self._archive.games(self._store.history)
+        for result in self.results():
+            if (game := self._archive.game(result.number, self._store.history)) is not None:
+                yield game
 
     def game(self, number: int) -> SavedGame | None:
         """A game with its moves, or None."""
@@ -52,9 +53,9 @@ class PastGames:
         with self._transaction():
             mark = self._store.mark
         found = self._archive.results(self._store.history, mark.revision)
-        if self._archive.finished > self._kept:
+        if self._archive.finished > self._kept and (kept := self._archive.kept(mark)):
             self._kept = self._archive.finished
-            self._store.keep(RESULTS, self._archive.kept(mark))
+            self._store.keep(RESULTS, kept)
         return found
 
     def results_within(self, seconds: float) -> list[Result]:

@@ -312,26 +312,64 @@ def test_the_last_roll_of_a_game_before_is_known_at_a_start(
     again.store.close()
 
 
-def test_a_start_reads_no_moves_of_old_games_into_memory(
+def test_a_start_reads_no_moves_of_old_games(
     played: Path, expected: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (played / SNAPSHOT).unlink()
     monkeypatch.setattr(repair, "KEPT_GAMES", 1)
-    store = SqliteStore(played)
-    records, read = list(store.load()), repair.without_old_moves(store.load)
-    store.close()
-    over = {each.revision for each in records} - {each.revision for each in read}
-    assert [each.kind for each in records if each.revision in over] == [
+    with closing(SqliteStore(played)) as store:
+        records, taken = list(store.load()), list[Record]()
+
+        def load(after: int = 0, *, moves: bool = True) -> Iterator[Record]:
+            for record in store.load(after, moves=moves):
+                taken.append(record)
+                yield record
+
+        read = repair.without_old_moves(load)
+    assert [each.kind for each in records if each not in taken] == [
         *("rolled", "answered", "roll_corrected", "ended_early")  # of the second game
     ]
+    assert read == [each for each in records if each in taken]
     assert known(played) == expected
+
+
+def test_moves_of_no_game_are_voided_however_old_they_are(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.seat("Ada", "Ben")
+    for _ in range(3):
+        assert stage.session.rematch() is None
+        assert stage.type_roll(1, 2) is None
+        stage.session.end()
+    stage.store.close()
+    with closing(sqlite3.connect(stage.directory / FILE_NAME)) as db, db:
+        db.execute("DELETE FROM log WHERE revision = 3")  # the first game's beginning
+    (stage.directory / JOURNAL_NAME).unlink()
+    monkeypatch.setattr(repair, "KEPT_GAMES", 1)
+    with closing(Stage(stage.directory).store) as store:
+        last = list(store.load())[-1]
+    assert (last.kind, last.data) == ("struck", {"revisions": [4, 5]})
+
+
+def test_results_are_not_kept_as_of_before_what_another_thread_read(played: Path) -> None:
+    with closing(SqliteStore(played)) as store:
+        archive, mark = Archive(), store.mark
+        archive.results(store.load, mark.revision)
+        store.append((Record(mark.revision + 1, "paused", {}),))
+        archive.results(store.load)
+        assert archive.kept(mark) is None
+        assert archive.kept(store.mark) is not None
 
 
 def test_results_are_the_same_however_much_is_read_at_once(
     played: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(SqliteStore(played)) as store:
+        last = store.mark.revision
+        voiding = Record(last + 1, "kept", {"revision": last - 1})
+        store.append((voiding, Record(last + 2, "ended_early", {})))
         whole = Archive().results(store.load)
+        assert whole[-1].fault is None
         for piece in (1, 2, 7):
             monkeypatch.setattr(archive, "PIECE", piece)
             assert Archive().results(store.load) == whole
