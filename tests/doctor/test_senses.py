@@ -72,7 +72,7 @@ class TestCamera:
     def test_the_one_of_a_running_table_is_not_accused(self, says: str, verdict: Verdict) -> None:
         busy = CameraUnavailable("camera '/dev/video0': cannot be opened (busy, or not a camera)")
         table = {"camera": says, "button": says}
-        for source in ("/dev/video0", "auto"):
+        for source in ("/dev/video0", "0", "pi", "auto"):
             (finding,) = check_camera(source, raising(busy), table)
             assert (finding.verdict, finding.name) == (verdict, "camera")
             assert finding.text == f"the running table has it, and says: {says}"
@@ -185,6 +185,7 @@ class TestVoice:
             (0, "ALSA lib pcm.c: odd\nerror: No such file or directory\n", Verdict.NOTE),
             (1, "espeak: cannot\n", Verdict.NOTE),
             (None, "timed out", Verdict.NOTE),
+            (-11, "", Verdict.NOTE),
         ],
     )
     def test_the_voice_check_follows_the_programs_output(

@@ -250,3 +250,11 @@ def test_every_push_gives_exactly_one_gesture(pushes: list[tuple[float, float]])
 def test_times_that_cannot_work_are_refused_by_name(debounce_s: float, hold_s: float) -> None:
     with pytest.raises(ConfigError, match=r"^button: (debounce_s|hold_s): expected .*, got "):
         GestureConfig(debounce_s=debounce_s, hold_s=hold_s)
+
+
+@pytest.mark.parametrize("level", [True, False])
+def test_an_edge_to_the_level_that_the_line_has_changes_nothing(level: bool) -> None:
+    contact, _ = gesture.edge(gesture.at_rest(), CONFIG, 1.0, True)
+    if not level:
+        contact, _ = gesture.edge(contact, CONFIG, 1.3, False)
+    assert gesture.edge(contact, CONFIG, 1.32, level) == (contact, None)

@@ -134,12 +134,13 @@ def test_a_dead_chip_is_reported_once_and_retried(
             assert shown.turn() > 0.0
             clock.now_s += 2.0
         light.is_broken = False
-        shown.turn()
+        for _ in range(3):
+            clock.now_s += shown.turn()
     assert [record.getMessage() for record in caplog.records] == [
         "lamp: cannot be lit: the chip is gone",
         "lamp: working again",
     ]
-    assert light.shone == [(PATTERNS["ready"].colour, 0.3)]
+    assert [level for _, level in light.shone] == [0.3, 1.0, 0.3]
 
 
 def test_pins_are_reopened_after_their_chip_returns(
@@ -216,8 +217,9 @@ class Sounding:
         return self
 
     def sound(self, hertz: float) -> None:
+        is_broken = self.is_broken
         self.notes.put(hertz)
-        if self.is_broken:
+        if is_broken:
             raise OSError("the chip is gone")
 
     def close(self) -> None: ...
@@ -234,8 +236,9 @@ def test_a_tune_is_played_and_ends_in_silence(caplog: pytest.LogCaptureFixture) 
     buzzer.play("roll")
     assert heard(sounding, "roll") == [660.0, 880.0, 0.0]
     sounding.is_broken = True
-    buzzer.play("refused")
-    assert sounding.notes.get(timeout=PATIENCE_S) == 260.0
+    for _ in range(2):
+        buzzer.play("refused")
+        assert sounding.notes.get(timeout=PATIENCE_S) == 260.0
     sounding.is_broken = False
     buzzer.play("mended")
     assert heard(sounding, "mended") == [440.0, 880.0, 0.0]

@@ -331,6 +331,26 @@ def test_a_broker_that_lost_everything_is_filled_again(house: House) -> None:
         assert ears.next(topic).payload != b""
 
 
+@pytest.mark.parametrize(("every_s", "comes_again"), [(0.0, True), (600.0, False)])
+def test_the_table_measures_itself_as_often_as_it_should(
+    house: House, monkeypatch: pytest.MonkeyPatch, every_s: float, comes_again: bool
+) -> None:
+    monkeypatch.setattr("companion.mqtt.publisher.DIAGNOSTICS_EVERY_S", every_s)
+    publisher, ears = house.open(), house.ears()
+    ears.next(house.topics.of(Kind.STATUS))
+    measured: list[int] = []
+
+    def measure() -> Diagnostics:
+        measured.append(1)
+        return Diagnostics("0.1.0")
+
+    for name in ("Ada", "Ben", "Cleo"):
+        house.stage.seat(name)
+        until(lambda: publisher._view == house.stage.session.view())
+        publisher._diagnostics = measure  # the measurement at the connection is over
+    assert bool(measured) is comes_again
+
+
 def test_events_of_long_ago_are_not_sent_late(house: House) -> None:
     publisher = house.open()
     house.stage.seat("Ada", "Ben")

@@ -6,7 +6,7 @@ from companion.engine import DieColour, Phase, Roll
 from companion.session.ports import Topic
 from companion.session.session import HostStep, Rejected
 from companion.session.timers import CLOSING_GRACE_S
-from tests.session.fakes import Stage
+from tests.session.fakes import Stage, dice_seen
 
 
 class TestCorrections:
@@ -134,6 +134,31 @@ class TestCorrections:
         assert not isinstance(foreseen, Rejected)
         assert "The red row closes." in [two.session.phrases.tell(each) for each in foreseen]
         assert two.state.closed == ()
+
+    def test_the_host_sees_first_which_dice_a_correction_changes(self, two: Stage) -> None:
+        two.roll(4, 3)
+
+        def foreseen(low: int, high: int, **colour: int) -> list[str]:
+            right = dice_seen(low, high, **colour).roll
+            lines = two.session.preview(HostStep.CORRECT, right)
+            assert not isinstance(lines, Rejected)
+            return [two.session.phrases.tell(each) for each in lines]
+
+        assert foreseen(5, 3) == ["White 7 becomes 8."]
+        assert foreseen(5, 2) == ["White dice: 3 and 4 become 2 and 5."]
+        assert foreseen(4, 3, green=6) == ["The green die: 3 becomes 6."]
+
+    def test_the_host_sees_first_that_a_miss_is_marked_or_taken_back(self, two: Stage) -> None:
+        def foreseen(step: HostStep) -> list[str]:
+            lines = two.session.preview(step)
+            assert not isinstance(lines, Rejected)
+            return [two.session.phrases.tell(each) for each in lines]
+
+        two.roll(4, 3)
+        two.session.close_action()
+        assert "Ada gets a penalty." in foreseen(HostStep.CLOSE)
+        two.session.close_action()
+        assert "Ada’s penalty is taken back." in foreseen(HostStep.UNDO)
 
     def test_a_die_that_comes_back_is_named_when_its_row_opens_again(self, two: Stage) -> None:
         two.close_red()

@@ -82,9 +82,10 @@ def test_sizes_are_two_to_five_and_differ_by_one(
     assert tables is None or len(sizes) <= tables
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("count", [4, 6, 8, 16])
-def test_pairs_meet_everybody_once_before_anybody_twice(count: int) -> None:
-    rounds = rounds_of(names(count), 2 * (count - 1), size=2)
+def test_pairs_meet_everybody_once_before_anybody_twice(count: int, seed: int) -> None:
+    rounds = rounds_of(names(count), 2 * (count - 1), size=2, seed=seed)
     once = past_of(rounds[: count - 1]).met
     assert set(once.values()) == {1}
     assert len(once) == count * (count - 1) // 2

@@ -58,15 +58,20 @@ def test_step_by_step_all_counts_at_once_and_is_kept(
     assert proposed is not None
     setup.keep_corners(proposed)
     live.controls = {"exposure": 157.0}
+    assert setup.state().controls == live.controls
     setup.hold_exposure()
     live.shows = painted(tray(SIX), 145)
     number, looked = setup.look_at_dice()
+    for die in looked:
+        outline = np.array(die.corners_xy, np.float32)
+        assert cv2.pointPolygonTest(outline, die.centre_xy, False) > 0
     assert [die.plays for die in looked if die.is_odd] == [DieColour.BLUE]
     setup.keep_dice([die.plays for die in looked], number)
     state = setup.state()
     assert (state.corners, state.is_held, len(state.dice)) == (proposed, True, 6)
     kept = load_calibration(tmp_path / "tray.toml")
     assert kept.camera == {"exposure": 157.0}
+    assert kept.white_balance_bgr == pytest.approx((1.0, 1.0, 1.0), abs=0.2)
     assert [die.plays for die in kept.dice] == [die.plays for die in looked]
     assert eye.read(Frame(painted(tray(SIX, 7), 145))).status is TrayStatus.OK
 
@@ -160,6 +165,16 @@ def test_a_step_that_cannot_be_done_names_the_reason(
     with pytest.raises(CalibrationError, match="no picture"):
         setup.state()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_die_that_cannot_be_made_out_is_to_be_moved(
+    setup: TraySetup, live: StandInLive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live.shows = tray(SIX)
+    monkeypatch.setattr("vision.setup.measure.classify", lambda *_: ())
+    with pytest.raises(CalibrationError) as caught:
+        setup.look_at_dice()
+    assert caught.value.reason == "unclear"
 
 
 def test_corners_are_not_found_in_a_black_picture(setup: TraySetup, live: StandInLive) -> None:

@@ -63,6 +63,13 @@ def test_a_die_that_creeps_is_moving_though_no_pixel_seems_to() -> None:
     assert combine(frames(*steps), ALL_DICE).status is TrayStatus.MOVING
 
 
+def test_a_die_that_came_in_between_is_not_still_because_the_others_are() -> None:
+    before = scene([*SIX[:GREEN], *SIX[GREEN + 1 :]])
+    rolling = with_green(moving=True)
+    reading = combine(frames(before, before, rolling, rolling), ALL_DICE)
+    assert reading.status is TrayStatus.MOVING
+
+
 def test_a_leaning_die_stays_cocked_once_its_blur_is_no_motion() -> None:
     leaning = with_green(moving=True, leaning=2.0)
     reading = combine(frames(leaning, leaning), ALL_DICE)

@@ -273,6 +273,16 @@ def test_an_empty_tray_and_another_lamp_are_not_a_cover(tray: Pixels) -> None:
     assert rig.faults == [None]
 
 
+def test_less_detail_is_no_cover_in_a_light_that_faded_slowly() -> None:
+    health = Health()
+    for n in range(120):
+        level, detail = 100.0 - 0.5 * min(n, 100), 0.2 if n < 100 else 0.02
+        health = update_health(
+            health, FrameStats(n / FPS, level, 200.0, detail, False, False, 1.0 / FPS)
+        )
+    assert health.fault is None
+
+
 def test_another_tray_that_looks_like_a_cover_is_read(tray: Pixels) -> None:
     rig = Rig(tray)
     rig.pass_s(2.0)
