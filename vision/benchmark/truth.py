@@ -91,6 +91,8 @@ def load_cases(folder: Path) -> list[Case]:
             raise PictureError(f"{path}:{number}: expected {error} in the truth object") from error
         except _UNUSABLE as error:
             raise PictureError(f"{path}:{number}: expected a truth object, got {error}") from error
+    if not cases:
+        raise PictureError(f"{path}: expected truth objects, got none")
     return cases
 
 

@@ -159,10 +159,10 @@ def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour]) -> Reading:
 
 
 def _die_view(die: DieEvidence, given: DieColour | None, joint: float, *, is_ok: bool) -> DieView:
-    """One die, with its own likeliest colour unless the roll is announced."""
-    colour = given if is_ok and given is not None else likeliest(die.colours)
-    alone = float(die.colours.max()) * die.sure
-    confidence = joint if colour is not None and colour is given else alone
+    """One die, judged singly unless the roll is announced."""
+    colour, confidence = likeliest(die.colours), float(die.colours.max()) * die.sure
+    if is_ok and given is not None:
+        colour, confidence = given, joint
     return DieView(
         colour=colour,
         value=None if die.moving or die.leaning > _SURELY_LEANS else die.value,

@@ -224,6 +224,7 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=(
             _NUMBER,
             Parameter("form", Annotated[str, one_of(FORMS)], "The form of the file."),
+            Parameter("language", Language, "The language of a text; else the browser's."),
         ),
     ),
     post("/api/pause", "Host: put the game aside for another time.", requests.Nothing),

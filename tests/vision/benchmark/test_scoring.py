@@ -211,6 +211,12 @@ def test_marks_and_ends_of_lines_of_other_systems_are_taken(tmp_path: Path, text
     assert {case.name for case in load_cases(tmp_path)} == {name}
 
 
+def test_a_set_without_truths_is_none(tmp_path: Path) -> None:
+    (tmp_path / "truth.jsonl").write_text("\n")
+    with pytest.raises(PictureError, match="expected truth objects, got none"):
+        load_cases(tmp_path)
+
+
 def test_an_unreadable_picture_is_reported_and_the_rest_read(tmp_path: Path) -> None:
     line = json.dumps({"file": "a.jpg", "expected": "empty", "dice": []})
     (tmp_path / "truth.jsonl").write_text(line)

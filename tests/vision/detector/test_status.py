@@ -10,8 +10,8 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.tray import Problem, ProblemCode, TrayStatus
 from tests.vision.evidence import seen_die
-from vision.detector.status import PALETTE, decide_status, likeliest
-from vision.evidence import Clutter, DieEvidence
+from vision.detector.status import PALETTE, decide_status, likeliest, reading_of
+from vision.evidence import Clutter, DieEvidence, SceneEvidence
 
 W, R, Y, G, B = DieColour
 CLEAR = Clutter()
@@ -200,6 +200,13 @@ def test_colours_are_weighed_against_each_other() -> None:
     verdict = decide_status(dice, ALL_DICE, CLEAR)
     assert verdict.colours[1] is W
     assert verdict.colours[3] is Y
+
+
+def test_one_die_too_many_is_as_sure_as_alone() -> None:
+    scene = SceneEvidence((*SIX, SIX[4]), CLEAR, (640, 480))
+    reading = reading_of(scene, ALL_DICE)
+    assert reading.status is TrayStatus.EXTRA
+    assert min(die.confidence for die in reading.dice) > 0.98
 
 
 def test_two_dice_that_could_each_be_the_other_are_uncertain() -> None:
