@@ -87,7 +87,11 @@ def snapshot(
         game=_game(view, phrases, now_s, context) if view.table.game else None,
         tray=_tray(view.tray, view.table.game, phrases),
         faults=_faults(view, phrases),
-        announcement=_announcement(view.announcement, view, phrases, context.speaking.say),
+        announcement=_announcement(view.announcement, view, phrases),
+        heard=[
+            wire.Heard(number, said.kind, phrases.tell(*spoken_lines(said, context.speaking.say)))
+            for number, said in view.heard
+        ],
     )
 
 
@@ -338,9 +342,7 @@ def _point(xy: tuple[float, float]) -> tuple[float, float]:
     return round(float(xy[0]), 1), round(float(xy[1]), 1)
 
 
-def _announcement(
-    said: Announcement | None, view: View, phrases: Phrases, amount: str
-) -> wire.Announced | None:
+def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> wire.Announced | None:
     if said is None:
         return None
     game = view.table.game
@@ -352,7 +354,6 @@ def _announcement(
         kind=said.kind,
         headline=phrases.tell(said.headline),
         text=phrases.tell(*said.lines),
-        spoken=phrases.tell(*spoken_lines(said, amount)),
         lines=lines,
     )
 

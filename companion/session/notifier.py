@@ -14,6 +14,9 @@ from companion.session.ports import Topic
 PASSING, RETRACTED = "refused", "retracted"
 """Kind of an announcement that holds until the next change, and of the one that ends it."""
 
+_HEARD = 3
+"""Announcements for the ear that are kept: a step makes two at most, and a page may miss one."""
+
 _PATIENCE_S = 0.1
 """Seconds `wake` waits for a running change; waiting threads check twice a second themselves."""
 
@@ -25,12 +28,14 @@ class Notifier:
         version: Rises with every change; only touched under the lock.
         announcement: The announcement that is displayed.
         announced: Number of announcements published so far.
+        heard: The latest announcements for the ear, numbered, also those that are not displayed.
     """
 
     def __init__(self) -> None:
         self.version = 1
         self.announcement: Announcement | None = None
         self.announced = 0
+        self.heard: tuple[tuple[int, Announcement], ...] = ()
         self._lasting: Announcement | None = None
         self._callbacks: defaultdict[Topic, list[Callable[..., object]]] = defaultdict(list)
         self._lock = threading.RLock()
@@ -80,6 +85,9 @@ class Notifier:
 
     def notify(self, announcement: Announcement) -> None:
         """Notify subscribers without replacing the displayed announcement."""
+        if announcement.kind != RETRACTED:
+            number = self.heard[-1][0] + 1 if self.heard else 1
+            self.heard = (*self.heard, (number, announcement))[-_HEARD:]
         self.touch()
         self.call_after_commit(Topic.ANNOUNCEMENT, announcement)
 

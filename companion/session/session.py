@@ -170,6 +170,7 @@ class Session:
                 self._memory.notices,
                 self._store.lost,
                 self._store.has_copy,
+                self._notifier.heard,
             )
 
     def wait(self, version: int, timeout_s: float) -> int:

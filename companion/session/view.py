@@ -32,6 +32,7 @@ class View:
         offered: Seats another device may claim: the host handed them on, or they wait.
         notices: Changes of sheets by others than their players.
         lost: Saved steps that could not be read at the start.
+        heard: The latest announcements for the ear, numbered.
         has_copy: The second copy of the saved steps can be written.
     """
 
@@ -47,3 +48,4 @@ class View:
     notices: tuple[Notice, ...] = ()
     lost: int = 0
     has_copy: bool = True
+    heard: tuple[tuple[int, Announcement], ...] = ()

@@ -326,6 +326,18 @@ class TestPages:
         border = "all => new Set(all.map((node) => getComputedStyle(node).borderColor)).size"
         assert page.locator(".board-players li").evaluate_all(border) == 2
 
+    def test_a_table_switched_off_after_its_game_owes_no_result(
+        self, club: ClubOnDisk, open_page: OpenPage
+    ) -> None:
+        an_evening(club)
+        show(club, 1, playing(1, NAMES[:4], end="misses"))
+        for number in (1, 2):
+            status = topics.TableTopics(CLUB, table_id(number)).of(Kind.STATUS)
+            club.publish(status, topics.OFFLINE)
+        page = open_page("/", size_wh=TV)
+        page.get_by_text("Offline; its results arrive later").wait_for()
+        page.get_by_text("Offline", exact=True).wait_for()
+
     def test_an_organiser_runs_a_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         club.online(1)
         page = open_page("/organise", size_wh=PHONE_SMALL)

@@ -220,6 +220,28 @@ class TestThePage:
             text for text in shared if "±" not in text and not text.strip("<b>").startswith(people)
         } == set()
 
+    def test_two_players_are_made_one_only_after_a_question(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        for names in (("Ada", "Anna"), ("Cleo", "Dora"), ("Emil", "Finn")):
+            stage.seat(*names)
+            stage.session.start("base", 0)
+            stage.play_out()
+            for number in (0, 1):
+                stage.session.leave(number)
+        page = open_page("/games")
+        page.get_by_text("Change names").click()
+        page.locator("#people-name").select_option("Anna")
+        page.locator("#people-to").fill("cleo")
+        page.get_by_role("button", name="Rename").click()
+        sure = page.get_by_role("button", name="Make Anna and Cleo one player for good?")
+        sure.wait_for()
+        assert stage.session.past.results()[0].names == ("Ada", "Anna")
+        assert violations(page) == []
+        page.wait_for_timeout(700)
+        sure.click()
+        wait_until(page, lambda: "Anna" not in stage.session.past.results()[0].names)
+
     @pytest.mark.parametrize("counts", [True, False])
     def test_only_the_host_deletes_a_player_and_is_asked_twice(
         self, counts: bool, stage: Stage, open_page: OpenPage, client: FlaskClient

@@ -113,6 +113,25 @@ def test_a_table_view_speaks_once_allowed_and_fills_the_screen(
 
 
 @browser
+def test_a_table_view_says_who_was_passed_over_and_what_broke(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    put(stage, "action1")
+    page = open_page("/table", size_wh=TV)
+    page.add_init_script(HAS_VOICES)
+    page.reload()
+    ready(page)
+    page.get_by_role("button", name="Sound").click()
+    assert stage.session.close_action() is None
+    page.wait_for_function("() => window.spoken.length > 1")
+    stage.session.part_is("camera", "slow")
+    page.wait_for_function("() => window.spoken.length > 2")
+    _, passed, broken = page.evaluate("window.spoken")
+    assert passed == "en-GB No answer, so they pass: Ada, Benjamin and Cleo."
+    assert broken == "en-GB The camera is very slow.\nGive it a moment."
+
+
+@browser
 def test_who_only_watches_sees_the_game_and_cannot_touch_it(
     stage: Stage, open_page: OpenPage
 ) -> None:

@@ -305,8 +305,15 @@ class Announced(Reply):
     kind: str
     headline: str
     text: str
-    spoken: Annotated[str, about("The part of the text that is read aloud; may be empty.")]
     lines: Annotated[list[str], about("The boxes a coloured die opens, row by row.")]
+
+
+class Heard(Reply):
+    """An announcement for the ear: also who passed, and what broke or works again."""
+
+    number: int
+    kind: str
+    spoken: Annotated[str, about("What is read aloud; may be empty.")]
 
 
 class Shared(Reply):
@@ -325,6 +332,7 @@ class Shared(Reply):
     tray: Tray
     faults: list[Fault]
     announcement: Announced | None
+    heard: Annotated[list[Heard], about("The latest ones, the newest last.")]
 
 
 class Snapshot(Shared):

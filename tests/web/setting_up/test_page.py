@@ -150,6 +150,33 @@ class TestInABrowser:
         page.locator("#kept-rolls").wait_for(state="hidden")
         assert page.locator("#rolls-said").text_content() == ""
 
+    def test_a_test_roll_that_the_game_took_is_no_miss(
+        self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
+    ) -> None:
+        wizard.corners, wizard.dice = [(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)], looked()
+        put(stage, "roll")
+        page = open_page("/setup", size_wh=PHONE)
+        page.get_by_role("heading", name="4 · Ten test rolls").click()
+        page.locator("#rolls-said", has_text="throw").wait_for()
+        stage.session.see(TrayView(TrayStatus.MOVING, None, 2, (640, 480)))
+        page.locator("#rolls-said", has_text="still moving").wait_for()
+        stage.session.see(dice_in_tray(a_roll(3, 4), frame=3))
+        page.locator("#rolls-said", has_text="is this right").wait_for()
+        read = stage.session.view().tray
+        stage.session.see(replace(read, status=TrayStatus.OLD, roll=None, frame=4))
+        page.locator("#rolls-said", has_text="still the last roll").wait_for()
+        assert page.get_by_role("button", name="Not recognised").is_disabled()
+
+    def test_what_was_said_of_another_state_goes(
+        self, open_page: OpenPage, wizard: StandInSetup
+    ) -> None:
+        page = open_page("/setup", size_wh=PHONE)
+        page.get_by_role("button", name="Delete the set-up").click()
+        page.locator("#forgot:not(:empty)").wait_for()
+        page.get_by_role("button", name="Save the corners").click()
+        open_step(page, "2 · Exposure and colours").wait_for()
+        assert page.locator("#forgot").text_content() == ""
+
     def test_answers_that_never_come_leave_the_line_to_the_steps(
         self, open_page: OpenPage, address: str
     ) -> None:

@@ -28,9 +28,10 @@ function partsOf(table) {
 }
 
 function stateOf(table) {
-  if (!table.online) return t("club.offline");
+  const isPlaying = table.game !== null && table.game.phase !== "over";
+  if (!table.online) return t(isPlaying ? "club.offline" : "club.away");
   if (table.game === null) return t("club.idle");
-  if (table.game.phase === "over") return t("over.title");
+  if (!isPlaying) return t("over.title");
   return t("table.turn", { turn: table.game.turn });
 }
 

@@ -1,5 +1,5 @@
 // Players over all evenings, filtered by sheet and company, and the table's dice.
-import { $, el, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { $, el, isOff, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
 import { get, latest, post, reasonOf } from "../lib/live.js";
 import { language, numeral, ratingText, t } from "../lib/words.js";
 import { chart } from "./coach.js";
@@ -105,7 +105,23 @@ function ask(isSure) {
   setText($("people-delete"), isSure ? t("games.delete_sure", { name }) : t("games.delete"));
 }
 
-onSubmit($("people-form"), () => change($("people-to").value));
+/** Two players become one only after the button has named both: it cannot be taken back. */
+function rename() {
+  const [name, to] = [$("people-name").value, $("people-to").value];
+  const same = (one) => one.toLowerCase() === to.trim().toLowerCase();
+  const other = [...$("people-name").options].map(({ value }) => value).find((one) => one !== name && same(one));
+  const button = $("people-form").querySelector("[type=submit]");
+  const asked = other ? t("games.merge_sure", { name, other }) : "";
+  if (isOff(button)) return undefined; // the second half of a double tap
+  if (!other || button.textContent === asked) return change(to);
+  setText(button, asked);
+  return offBriefly(button);
+}
+
+onSubmit($("people-form"), rename);
+$("people-form").addEventListener("input", () =>
+  setText($("people-form").querySelector("[type=submit]"), t("games.rename")),
+);
 onPress($("people-delete"), () => {
   if ($("people-delete").dataset.sure === $("people-name").value) return change(null);
   ask(true);

@@ -32,6 +32,7 @@ async function ask() {
 
 /** Send a step; return its reply, or show the reason and return null. */
 async function step(path, body, where) {
+  setText($("forgot"), ""); // it may not hold any longer
   const answer = await post(`/api/setup/${path}`, body);
   if (answer?.ok) return answer.data;
   setText($(where), answer === null ? t("why.unreachable") : (answer.data.message ?? t("why.unknown")));
@@ -46,6 +47,8 @@ function close(message) {
 function take(state, isFirst = setup === null) {
   const isResized = setup !== null && String(setup.size) !== String(state.size);
   setup = state;
+  // a refusal for want of a picture holds no longer
+  if ($("steps").hidden && !isFirst) for (const name of ["corners", "exposure"]) setText($(`${name}-said`), "");
   show($("steps"), true);
   setText($("closed"), "");
   $("frame").style.aspectRatio = state.size.join(" / "); // reserve the picture's room

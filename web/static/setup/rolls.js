@@ -76,7 +76,7 @@ export function drawRolls(state) {
   setOff($("right"), !isRead || doubted.size > 0);
   setOff($("wrong"), !isRead);
   $("wrong").classList.toggle("primary", doubted.size > 0);
-  setOff($("unread"), !isNew);
+  setOff($("unread"), !isNew || tray.status === "old"); // the game has taken it
   redraw($("seen"), [tray.frame, seen.map(({ colour, value }) => [colour, value])], () => seen.map(seenDie));
   if (isOn) setText($("rolls-said"), rollText(tray, isNew, isRead));
   else if (isOver) setText($("rolls-said"), report());

@@ -33,7 +33,7 @@ const CHIMES = {
 }; // by kind of announcement: frequency in Hz, start and length in seconds
 
 let audio = null;
-let heard = null; // number of the newest announcement
+let newest = null; // number of the newest announcement that was heard
 
 const isOn = () => recall(KEY) === "on";
 
@@ -54,14 +54,13 @@ export function offerSound() {
 
 const draw = () => setAttribute($("sound"), "aria-pressed", String(isOn()));
 
-/** Sound a new announcement, as much of it as the host chose; those from before are not repeated. */
-export function sound({ announcement, table }) {
-  const number = announcement?.number ?? 0;
-  const isNew = heard !== null && number !== heard;
-  heard = number;
-  if (!isNew || !announcement || !isOn() || !table.sound) return;
-  chime(announcement.kind);
-  speak(announcement.spoken, table);
+/** Sound new announcements, as much of them as the host chose; those from before are not repeated. */
+export function sound({ heard, table }) {
+  const fresh = newest === null ? [] : heard.filter(({ number }) => number > newest);
+  newest = heard.length ? heard[heard.length - 1].number : 0;
+  if (!fresh.length || !isOn() || !table.sound) return;
+  chime(fresh[0].kind);
+  speak(fresh.map(({ spoken }) => spoken).join(" ").trim(), table);
 }
 
 function chime(kind) {
