@@ -17,8 +17,9 @@ from vision.tracking.motion import Thumbnail
 
 LASTS_S = 1.2
 """Seconds a fault must last before it is reported."""
-CLEARS_S = 0.4
-"""Seconds without the fault before it is cleared."""
+CLEARS_S, STEADY_S = 0.4, 5.0
+"""Seconds without the fault before it is cleared, and without a long gap before a camera is no
+longer slow: one that stutters is not reported again and again (chosen)."""
 
 DARK_LEVEL, DARK_PEAK = 8.0, 24.0
 """Mean and 98th percentile of the grey levels below which a picture shows nothing."""
@@ -143,7 +144,8 @@ def update_health(health: Health, stats: FrameStats) -> Health:
         began_s = stats.at_s - ((stats.gap_s or 0.0) if suspected is CameraFault.SLOW else 0.0)
         health = replace(health, suspected=suspected, since_s=began_s)
     lasted_s = stats.at_s - health.since_s
-    if suspected is not health.fault and lasted_s >= (CLEARS_S if suspected is None else LASTS_S):
+    clears_s = STEADY_S if health.fault is CameraFault.SLOW else CLEARS_S
+    if suspected is not health.fault and lasted_s >= (clears_s if suspected is None else LASTS_S):
         health = replace(health, fault=suspected)
     return health
 

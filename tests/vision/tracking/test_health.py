@@ -17,7 +17,7 @@ from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, bad,
 from vision.reading import Frame, Pixels, Reading
 from vision.simulation.render import background, render
 from vision.tracking.camera_loop import CameraLoop
-from vision.tracking.health import FrameStats, Health, frame_stats, update_health
+from vision.tracking.health import STEADY_S, FrameStats, Health, frame_stats, update_health
 from vision.tracking.motion import thumbnail
 
 FPS = 10.0
@@ -150,8 +150,19 @@ def test_a_slow_camera_is_reported_and_goes_on_reading(tray: Pixels) -> None:
     assert rig.live.view.camera == "ok"
     assert rig.live.view.roll is not None
     rig.fps = FPS
-    rig.pass_s(NOTICED_WITHIN_S)
+    rig.pass_s(STEADY_S + 1.0 / FPS)
     assert rig.faults == [None, "slow", None]
+
+
+def test_a_camera_that_stutters_is_reported_once(tray: Pixels) -> None:
+    rig = Rig(tray)
+    rig.pass_s(1.0)
+    for _ in range(8):
+        rig.fps = 0.7
+        rig.pass_s(1.0)
+        rig.fps = FPS
+        rig.pass_s(0.8)
+    assert rig.faults == [None, "slow"]
 
 
 def test_dice_used_before_the_camera_was_covered_stay_used(tray: Pixels) -> None:

@@ -20,6 +20,7 @@ from vision.reading import Frame, Pixels
 from vision.simulation.camera import TROUBLE_S, TROUBLES, SimulatedTray
 from vision.simulation.simulator import Simulator
 from vision.tracking.camera_loop import CameraLoop
+from vision.tracking.health import STEADY_S
 
 FPS = 10.0
 
@@ -87,7 +88,7 @@ def test_a_slow_camera_is_named_and_goes_on(rig: Rig) -> None:
     rig.pass_s(3.0)
     assert rig.now.fault == "slow"
     assert rig.now.roll is not None
-    rig.pass_s(TROUBLE_S)
+    rig.pass_s(TROUBLE_S - 3.0 + STEADY_S + 0.5)
     assert rig.faults == [None, "slow", None]
 
 
