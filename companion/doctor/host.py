@@ -197,7 +197,7 @@ def check_backup(last: datetime | None, now: datetime, records: int | None) -> l
     """
     if not records or now.year < THIS_PROJECT_BEGAN:  # an age by this clock means nothing
         return []
-    cure = "dice-companion backup FILE, on another disk"
+    cure = "dice-companion backup FILE, on another disk; a service needs sudo"
     if last is None:
         return [note("backup", "none yet", cure)]
     days = (now - last).days

@@ -100,9 +100,9 @@ def write_backup(
                     with suppress(FileNotFoundError):  # the table has just deleted it
                         for source, name in _settled(path, Path(folder)):
                             inside = path.relative_to(data_dir).with_name(name)
-                            archive.add(source, f"{DATA}/{inside.as_posix()}")
+                            _add(archive, source, f"{DATA}/{inside.as_posix()}")
                 if config_path.is_file():
-                    archive.add(config_path, CONFIG)
+                    _add(archive, Path(os.path.realpath(config_path)), CONFIG)
             sync(part)
             part.replace(target)
             with suppress(OSError):  # of a folder that its user may not list
@@ -340,6 +340,12 @@ def _settled(path: Path, folder: Path) -> Iterator[tuple[Path, str]]:
     else:
         shutil.copymode(path, copy)
         yield copy, path.name
+
+
+def _add(archive: tarfile.TarFile, path: Path, name: str) -> None:
+    """Add a file, however many names it has; the service's user may have put a link there."""
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        archive.addfile(archive.gettarinfo(arcname=name, fileobj=file), file)
 
 
 def _add_text(archive: tarfile.TarFile, name: str, text: str, now: datetime) -> None:

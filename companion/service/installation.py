@@ -6,10 +6,12 @@ never writes into them. The way back needs no network.
 
 from __future__ import annotations
 
-import fcntl
+import errno
+import hashlib
 import json
 import os
 import pwd
+import socket
 import subprocess
 import sys
 from abc import ABC, abstractmethod
@@ -106,21 +108,22 @@ class Installation(ABC):
 
     @contextmanager
     def only_one(self) -> Iterator[None]:
-        """Keep a second update of this program out, by a lock on its folder.
+        """Keep a second update of this program out, by a name that the system frees at the end.
+
+        A lock on the venv's folder would keep out the restore of games beside the venv, too.
 
         Raises:
             ServiceError: Another one is running.
         """
-        folder = os.open(self._venv.parent, os.O_RDONLY)
-        try:
+        place = hashlib.sha256(os.fsencode(self._venv.resolve())).hexdigest()
+        with socket.socket(socket.AF_UNIX) as held:
             try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                text = "update: another one is running; wait for its end"
-                raise ServiceError(text) from error
+                held.bind(f"\0dice-companion-update-{place}")
+            except OSError as error:  # only Linux has such names
+                if error.errno == errno.EADDRINUSE:
+                    text = "update: another one is running; wait for its end"
+                    raise ServiceError(text) from error
             yield
-        finally:
-            os.close(folder)
 
     @property
     def was_cut_off(self) -> bool:

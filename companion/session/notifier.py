@@ -36,6 +36,7 @@ class Notifier:
         self.announcement: Announcement | None = None
         self.announced = 0
         self.heard: tuple[tuple[int, Announcement], ...] = ()
+        self._told = 0
         self._lasting: Announcement | None = None
         self._callbacks: defaultdict[Topic, list[Callable[..., object]]] = defaultdict(list)
         self._lock = threading.RLock()
@@ -86,8 +87,8 @@ class Notifier:
     def notify(self, announcement: Announcement) -> None:
         """Notify subscribers without replacing the displayed announcement."""
         if announcement.kind != RETRACTED:
-            number = self.heard[-1][0] + 1 if self.heard else 1
-            self.heard = (*self.heard, (number, announcement))[-_HEARD:]
+            self._told += 1
+            self.heard = (*self.heard, (self._told, announcement))[-_HEARD:]
         self.touch()
         self.call_after_commit(Topic.ANNOUNCEMENT, announcement)
 
@@ -106,6 +107,7 @@ class Notifier:
         if refused is None or refused.kind != PASSING:
             return
         self.announcement = self._lasting
+        self.heard = tuple(each for each in self.heard if each[1] is not refused)
         self.notify(Announcement(RETRACTED, refused.headline, ()))
 
     def wait(self, version: int, timeout_s: float) -> int:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -407,6 +408,15 @@ def test_two_updates_at_once_do_not_mix(sources: Sources) -> None:
         pass
     with other.only_one():
         pass
+
+
+def test_games_beside_the_venv_come_back_too(sources: Sources, places: Places) -> None:
+    places.data_dir.rename(sources.clone / "games")
+    places = replace(places, data_dir=sources.clone / "games")
+    sources.publish("two")
+    table = Table(fails_with=["nobody can play"])
+    with pytest.raises(ServiceError, match="is back"), sources.installation.only_one():
+        update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
 
 
 def test_a_folder_that_would_become_a_file_stays(sources: Sources, places: Places) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, put, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray
@@ -23,7 +24,7 @@ HAS_VOICES = """
   window.SpeechSynthesisUtterance = function (text) { this.text = text; };
   Object.defineProperty(window, 'speechSynthesis', { value: {
     getVoices: () => [{ lang: 'de-DE' }, { lang: 'en-GB' }],
-    cancel: () => {},
+    cancel: () => window.cancelled = window.spoken.length,
     speak: ({ text, voice }) => window.spoken.push(`${voice.lang} ${text}`),
   } });
 """
@@ -129,6 +130,27 @@ def test_a_table_view_says_who_was_passed_over_and_what_broke(
     _, passed, broken = page.evaluate("window.spoken")
     assert passed == "en-GB No answer, so they pass: Ada, Benjamin and Cleo."
     assert broken == "en-GB The camera is very slow.\nGive it a moment."
+    assert page.evaluate("window.cancelled") is None, "they wait for the end of what is being said"
+    after = """import('/static/table/sound.js').then(({ sound }) => {
+      const roll = (number) => [{ number, kind: 'roll', spoken: `Roll ${number}` }];
+      sound({ heard: roll(57), table: { sound: true }, epoch: 'one' });
+      sound({ heard: roll(1), table: { sound: true }, epoch: 'another' });
+    })"""
+    page.evaluate(after)
+    assert page.evaluate("window.spoken")[-1] == "en-GB Roll 1"
+    assert page.evaluate("window.cancelled") == 4
+
+
+def test_a_refusal_whose_reason_is_gone_is_heard_no_more(stage: Stage) -> None:
+    put(stage, "roll")
+    stage.session.see(TrayView(TrayStatus.LOST))
+    assert stage.session.press() is not None
+    refused = stage.session.view().heard[-1]
+    assert refused[1].kind == "refused"
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    assert refused not in stage.session.view().heard
+    assert stage.session.press() is None
+    assert stage.session.view().heard[-1][0] > refused[0], "a page that heard it hears this, too"
 
 
 @browser

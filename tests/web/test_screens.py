@@ -207,6 +207,11 @@ def test_on_a_tiny_screen_the_pass_button_is_in_sight(stage: Stage, open_page: O
     box = page.locator("#done").bounding_box()
     assert box is not None
     assert box["y"] + box["height"] <= 480
+    page.locator("[data-token=R12]").focus()
+    focused, bar = (page.locator(each).bounding_box() for each in ("[data-token=R12]", "#bottom"))
+    assert focused is not None
+    assert bar is not None
+    assert focused["y"] + focused["height"] <= bar["y"] + 1
 
 
 @pytest.mark.parametrize("language", ["de", "fr"])
@@ -221,6 +226,12 @@ def test_a_refusal_covers_no_boxes_of_a_low_phone(
     assert sheet is not None
     assert why is not None
     assert why["y"] + why["height"] <= sheet["y"] + 2
+    insets = {"insets": {"left": 47, "right": 47, "bottom": 21}}  # of a notch
+    page.context.new_cdp_session(page).send("Emulation.setSafeAreaInsetsOverride", insets)
+    resize(page, (844, 340))
+    beside = page.locator("#why").bounding_box()
+    assert beside is not None
+    assert beside["x"] + beside["width"] <= 844 - 47
 
 
 class TestTheTableView:
@@ -248,11 +259,14 @@ class TestTheTableView:
         put(stage, "roll", "big_points")
         stage.session.see(dice_in_tray(a_roll(3, 4)))
         page = ready(open_page("/table", size_wh=(800, 480)))
-        for size_wh in ((800, 480), (844, 390), (667, 375)):
-            resize(page, size_wh)
-            box = page.get_by_role("button", name="Confirm").bounding_box()
-            assert box is not None
-            assert box["y"] + box["height"] <= size_wh[1], size_wh
+        for fault in (None, "lost"):
+            stage.session.part_is("button", fault)
+            drawn(page, stage)
+            for size_wh in ((800, 480), (844, 390), (667, 375)):
+                resize(page, size_wh)
+                box = page.get_by_role("button", name="Confirm").bounding_box()
+                assert box is not None
+                assert box["y"] + box["height"] <= size_wh[1], (size_wh, fault)
 
     def test_the_end_has_the_final_sheets(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "over")

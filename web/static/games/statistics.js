@@ -105,10 +105,14 @@ function ask(isSure) {
   setText($("people-delete"), isSure ? t("games.delete_sure", { name }) : t("games.delete"));
 }
 
+/** Like the server's `name_key`: "Groß" and "gross" are one, however many spaces are between words. */
+const keyOf = (name) =>
+  name.normalize("NFC").replace(/\p{Cf}/gu, "").replace(/\s+/gu, " ").trim().toUpperCase().toLowerCase();
+
 /** Two players become one only after the button has named both: it cannot be taken back. */
 function rename() {
   const [name, to] = [$("people-name").value, $("people-to").value];
-  const same = (one) => one.toLowerCase() === to.trim().toLowerCase();
+  const same = (one) => keyOf(one) === keyOf(to);
   const other = [...$("people-name").options].map(({ value }) => value).find((one) => one !== name && same(one));
   const button = $("people-form").querySelector("[type=submit]");
   const asked = other ? t("games.merge_sure", { name, other }) : "";

@@ -100,9 +100,9 @@ export const setOff = (button, isOff) => setAttribute(button, "aria-disabled", i
 
 export const isOff = (button) => button.getAttribute("aria-disabled") === "true";
 
-// a key held down for long means one press: the repeats would take back what it did
+// a key held down for long means one press: the repeats would take back what it did, or answer what it asked
 addEventListener("keydown", (event) => {
-  if (event.repeat && event.key === "Enter" && event.target.closest("button")) event.preventDefault();
+  if (event.repeat && event.key === "Enter" && event.target.closest("button, input")) event.preventDefault();
 });
 
 /** Handle clicks on a button that is not off, ignoring further clicks until the action is done. */

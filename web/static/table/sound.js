@@ -32,8 +32,12 @@ const CHIMES = {
   ],
 }; // by kind of announcement: frequency in Hz, start and length in seconds
 
+// kinds that wait for the end of what is being said, as at the loudspeaker; the others cut it off
+const WAITING = new Set(["closing", "passed", "left", "refused", "fault", "mended"]);
+
 let audio = null;
 let newest = null; // number of the newest announcement that was heard
+let run = ""; // of the program: its announcements count from 1
 
 const isOn = () => recall(KEY) === "on";
 
@@ -55,12 +59,17 @@ export function offerSound() {
 const draw = () => setAttribute($("sound"), "aria-pressed", String(isOn()));
 
 /** Sound new announcements, as much of them as the host chose; those from before are not repeated. */
-export function sound({ heard, table }) {
+export function sound({ heard, table, epoch }) {
+  if (run && run !== epoch) newest = 0;
+  run = epoch;
   const fresh = newest === null ? [] : heard.filter(({ number }) => number > newest);
   newest = heard.length ? heard[heard.length - 1].number : 0;
   if (!fresh.length || !isOn() || !table.sound) return;
-  chime(fresh[0].kind);
-  speak(fresh.map(({ spoken }) => spoken).join(" ").trim(), table);
+  const cut = fresh.map(({ kind }) => !WAITING.has(kind)).lastIndexOf(true);
+  const news = fresh.slice(Math.max(cut, 0));
+  chime(news[0].kind);
+  if (cut >= 0) globalThis.speechSynthesis?.cancel();
+  speak(news.map(({ spoken }) => spoken).join(" ").trim(), table);
 }
 
 function chime(kind) {
@@ -91,7 +100,6 @@ function speak(text, { volume = 100, words_per_minute: words = USUAL_WORDS }) {
     ?.getVoices()
     .find((each) => each.lang.toLowerCase().split(/[-_]/)[0] === language);
   if (!voice || !text) return;
-  speechSynthesis.cancel();
   const spoken = new SpeechSynthesisUtterance(asSpoken(text));
   spoken.voice = voice;
   spoken.lang = voice.lang;
