@@ -218,7 +218,7 @@ def test_a_webcam_that_opens_and_stays_silent_is_to_be_plugged_in_again() -> Non
             return False, None
 
     def look():  # type: ignore[no-untyped-def]
-        devices.open_v4l2("/dev/video9", capture=Blocked([]), patience_s=1.5)
+        devices.open_v4l2("/dev/video9", capture=Blocked([]), patience_s=0.2)
 
     (finding,) = check_camera("/dev/video9", look)
     end.set()

@@ -42,6 +42,7 @@ def painted(pixels: Pixels, hue: int) -> Pixels:
     return np.asarray(cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR), np.uint8)
 
 
+@cache
 def tray_from(dice: Sequence[tuple[DieColour, int]], tilt_deg: float, azimuth_deg: float) -> Pixels:
     """A picture by a camera beside the tray, so far from straight down."""
     scene = default_scene(dice, seed=3)

@@ -86,8 +86,14 @@ def test_dice_of_few_pixels_are_a_fault(setup: TraySetup, live: StandInLive) -> 
     assert "small" not in setup.state().faults
 
 
-@pytest.mark.parametrize("azimuth_deg", [0, 35, 90])
-@pytest.mark.parametrize(("tilt_deg", "is_said"), [(0, False), (18, False), (38, True)])
+@pytest.mark.parametrize(
+    ("tilt_deg", "azimuth_deg", "is_said"),
+    [
+        (0, 35, False),
+        *((18, azimuth_deg, False) for azimuth_deg in (0, 35, 90)),
+        *((38, azimuth_deg, True) for azimuth_deg in (0, 35, 90)),
+    ],
+)
 def test_a_camera_beside_the_tray_is_a_fault(
     setup: TraySetup, live: StandInLive, tilt_deg: float, azimuth_deg: float, is_said: bool
 ) -> None:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
 import cv2
 import numpy as np
@@ -18,11 +19,34 @@ from tests.vision.tray_fakes import FakeClock
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
 from vision.simulation.camera import TROUBLE_S, TROUBLES, SimulatedTray
+from vision.simulation.render_dice import draw_dice
+from vision.simulation.scene import Background, Die, Floats, Scene
 from vision.simulation.simulator import Simulator
 from vision.tracking.camera_loop import CameraLoop
 from vision.tracking.health import STEADY_S
 
 FPS = 10.0
+SIZE_WH = (480, 360)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _each_picture_is_drawn_once() -> Iterator[None]:
+    """All rigs throw the same dice, and often at the same times."""
+    drawn: dict[tuple[Die, ...], Floats] = {}
+
+    def draw_once(scene: Scene, ground: Background) -> Floats:
+        if scene.dice not in drawn:
+            drawn[scene.dice] = draw_dice(scene, ground)
+        return drawn[scene.dice].copy()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("vision.simulation.camera.draw_dice", draw_once)
+        yield
+
+
+@cache
+def empty() -> Background:
+    return SimulatedTray(size_wh=SIZE_WH)._ground
 
 
 class Rig:
@@ -31,7 +55,12 @@ class Rig:
     def __init__(self, seen_by: Callable[[SimulatedTray], object] = lambda camera: camera) -> None:
         self.clock = FakeClock()
         self.camera = SimulatedTray(
-            seed=11, size_wh=(480, 360), fps=FPS, clock=self.clock, sleep=self.clock.sleep
+            seed=11,
+            size_wh=SIZE_WH,
+            fps=FPS,
+            clock=self.clock,
+            sleep=self.clock.sleep,
+            ground=empty(),
         )
         self.seen_by = seen_by(self.camera)
         self.reports: list[TrayView] = []
@@ -188,13 +217,25 @@ class Turnable(Around):
     def read(self) -> Frame | None:
         frame = self._camera.read()
         assert frame is not None
-        noise = np.random.default_rng(frame.number).normal(0.0, 2.0, frame.pixels.shape)
+        noise = noises(frame.pixels.shape)[frame.number % NOISES]
         seen = table_top(frame.pixels.shape) if self.is_away else frame.pixels
         if self.blur_px:
             seen = cv2.GaussianBlur(seen, (0, 0), self.blur_px)
-        return replace(frame, pixels=np.clip(seen + noise, 0, 255).astype(np.uint8))
+        pixels = cv2.add(seen, noise, dtype=cv2.CV_8U)
+        return replace(frame, pixels=np.asarray(pixels, np.uint8))
 
 
+NOISES = 7
+"""Frames after which the noise of the sensor is the same again."""
+
+
+@cache
+def noises(shape: tuple[int, ...]) -> list[np.ndarray]:
+    draw = np.random.default_rng(5)
+    return [draw.normal(0.0, 2.0, shape).astype(np.float32) for _ in range(NOISES)]
+
+
+@cache
 def table_top(shape: tuple[int, ...]) -> Pixels:
     grain = cv2.GaussianBlur(np.random.default_rng(3).normal(0.0, 90.0, shape), (0, 0), 3.0)
     return np.clip(120 + 3 * grain, 0, 255).astype(np.uint8)
