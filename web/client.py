@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from flask import Request
+from flask import Request, request
 
+from companion.messages.catalogue import line
 from companion.session.session import Session
 from web import security
 from web.access import Access
+from web.security import Refused
 
 MOST_TRIES = 10
 MOST_TRIES_IN_ALL = 30
@@ -125,3 +128,19 @@ class RateLimiter:
                 if self._tries[i][1] == address:
                     del self._tries[i]
                     return
+
+
+def check_code(limiter: RateLimiter, given: str, right: str, code: str, wrong: str) -> None:
+    """Check a code or PIN that a request sent; wrong tries are limited.
+
+    Args:
+        wrong: Key of the sentence that says where the right one is.
+    Raises:
+        Refused: It is wrong, or there were too many wrong ones.
+    """
+    address = request.remote_addr or ""
+    if not limiter.take(address):
+        raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
+    if not hmac.compare_digest(given.strip().upper().encode(), right.encode()):
+        raise Refused(403, code, line(wrong))
+    limiter.give_back(address)

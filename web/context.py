@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
@@ -18,7 +17,7 @@ from companion.session.session import Rejected, Session
 from companion.wire.structs import encode
 from web import locale, snapshot
 from web.access import Access
-from web.client import Client, RateLimiter, client_of, is_host
+from web.client import Client, RateLimiter, check_code, client_of, is_host
 from web.ports import Equipment, Pictures, Power, Simulator, Tray
 from web.security import Refused
 from web.wire.snapshot import Door, Me
@@ -201,19 +200,3 @@ class AppContext:
         if self.access.is_pairing_code(given.strip().upper()):
             wrong = "page.view_code"
         check_code(self.limiter, given, right, code, wrong)
-
-
-def check_code(limiter: RateLimiter, given: str, right: str, code: str, wrong: str) -> None:
-    """Check a code or PIN that a request sent; wrong tries are limited.
-
-    Args:
-        wrong: Key of the sentence that says where the right one is.
-    Raises:
-        Refused: It is wrong, or there were too many wrong ones.
-    """
-    address = request.remote_addr or ""
-    if not limiter.take(address):
-        raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
-    if not hmac.compare_digest(given.strip().upper().encode(), right.encode()):
-        raise Refused(403, code, line(wrong))
-    limiter.give_back(address)

@@ -77,8 +77,8 @@ class Speaker:
         """Find espeak-ng and start the thread.
 
         Args:
-            volume: One of `VOLUMES`.
-            words_per_minute: One of `SPEEDS`.
+            volume: In the range `VOLUMES`.
+            words_per_minute: In the range `SPEEDS`.
             executable: Name or path of espeak-ng.
             wav_path: Write each text into this file instead of speaking it.
             hung_s: See `HUNG_S`.

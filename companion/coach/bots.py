@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from companion.coach.games import throw_of
+from companion.coach.games import dice_of, throw_of
 from companion.coach.play import Policy
 from companion.coach.positions import games_from
 from companion.coach.solitaire import Optimum
@@ -45,8 +45,8 @@ def _choice(state: GameState, player: int, policy: Policy) -> Choice:
     plan, seat = state.plan, (player - state.active) % state.players
     games = games_from(state)
     layout, values = games.layout, dict(state.roll.coloured)
-    dice = [*state.roll.white, *(values.get(colour, 1) for colour in COLOURED)]
-    throw = throw_of(layout, np.array(dice, np.int8)[:, None])
+    dice = dice_of(state.roll)
+    throw = throw_of(layout, dice)
     legal = plan.name_of(state.legal[player])
     if state.action == 1:
         tokens = [f"{row.key}{state.roll.white_sum}" for row in plan.rows]
@@ -55,7 +55,7 @@ def _choice(state: GameState, player: int, policy: Policy) -> Choice:
     else:
         tokens = [
             f"{plan.rows[option.row].key}"
-            f"{dice[option.white] + dice[2 + layout.colours.index(option.owner)]}"
+            f"{dice[option.white, 0] + dice[2 + layout.colours.index(option.owner), 0]}"
             for option in layout.options
         ]
         allowed = np.array(

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from companion.coach.games import dice_of
 from companion.coach.play import play, play_turn
 from companion.coach.positions import games_from
 from companion.coach.tempo import Tempo, tables_of
-from companion.engine import COLOURED, GameState, Phase, Roll
+from companion.engine import GameState, Phase, Roll
 
 GAMES = 400
 """Games played on from a position: two standard errors are 5 percentage points at most."""
@@ -62,9 +63,7 @@ def chances(position: Position, games: int = GAMES) -> tuple[Chance, ...]:
     policies = [Tempo(tables_of(state.plan.name, players))] * players
     batch = games_from(state, games)
     if roll is not None:
-        values = dict(roll.coloured)
-        dice = [*roll.white, *(values.get(colour, 1) for colour in COLOURED)]
-        play_turn(batch, np.repeat(np.array(dice, np.int8)[:, None], games, axis=1), policies)
+        play_turn(batch, dice_of(roll, games), policies)
     shares = play(batch, policies, np.random.default_rng(1)).winners().mean(axis=1)
     return tuple(
         Chance(share, _error(share, games))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from companion.coach.layout import LAST, LOCK, SHUT, Bits, Flags, Int8, Layout, Option, layout_of
-from companion.engine import HouseRule
+from companion.engine import COLOURED, HouseRule, Roll
 
 BY_LOCKS, BY_MISSES = 1, 2
 """Values of `Games.end`; 0 while a game goes on."""
@@ -144,6 +144,13 @@ class Throw:
     white_bits: Bits
     coloured: Int8
     coloured_bits: Bits
+
+
+def dice_of(roll: Roll, size: int = 1) -> Dice:
+    """(6, size) a roll's dice in each of so many games; those of closed rows show a one."""
+    coloured = dict(roll.coloured)
+    values = [*roll.white, *(coloured.get(colour, 1) for colour in COLOURED)]
+    return np.repeat(np.array(values, np.int8)[:, None], size, axis=1)
 
 
 def throw_of(layout: Layout, dice: Dice) -> Throw:

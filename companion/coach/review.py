@@ -23,6 +23,7 @@ from itertools import pairwise
 import numpy as np
 
 from companion.coach.bots import coach_of
+from companion.coach.games import dice_of
 from companion.coach.layout import Option
 from companion.coach.play import Policy, play_turn
 from companion.coach.positions import (
@@ -35,7 +36,6 @@ from companion.coach.positions import (
     values_of,
 )
 from companion.engine import (
-    COLOURED,
     Choice,
     End,
     Event,
@@ -93,7 +93,6 @@ class Decision:
         best: What the coach's player would have crossed.
         skill: The value of the answer less that of `best`.
         chance: The same difference in the chance to win, from -1 to 1.
-        is_mistake: Whether lead and chance to win both suffered, the lead by more than noise.
     """
 
     turn: int
@@ -309,11 +308,10 @@ def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
     white = [turn.action1[p] if turn.action1 else None for p in order]
     coloured = turn.action2[0] if turn.action2 else None
     games = games_from(state, players + 1)
-    layout, values = games.layout, dict(turn.roll.coloured)
-    dice = [*turn.roll.white, *(values.get(colour, 1) for colour in COLOURED)]
+    layout, dice = games.layout, dice_of(turn.roll, players + 1)
 
     def made(option: Option) -> int:
-        return dice[option.white] + dice[2 + layout.colours.index(option.owner)]
+        return int(dice[option.white, 0] + dice[2 + layout.colours.index(option.owner), 0])
 
     rows = [plan.row_of(plan.bits[token]) if token else -1 for token in white]
     uses: list[int] = []
@@ -324,8 +322,7 @@ def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
         uses = [o for o in of_row if made(layout.options[o]) == number]
     is_over = turn.action2 is None  # there was no action 2
     branches = Branches(policy, rows, None if is_over else uses)
-    throws = np.repeat(np.array(dice, np.int8)[:, None], players + 1, axis=1)
-    play_turn(games, throws, [branches] * players)
+    play_turn(games, dice, [branches] * players)
     answers, after = [], [0]
     for seat in range(players):
         own = 1 + seat

@@ -6,11 +6,9 @@ import gc
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
-from typing import TypeVar
 
 from companion.engine import Event, GameState, Phase, Refusal, Rolled, apply, fold
 from companion.engine.notation import (
@@ -28,8 +26,6 @@ from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
 from companion.eventlog.state import STRENGTHS
 from companion.history.results import Result, result_of_state, spans_of_revisions
 from companion.wire.structs import WireError, convert, plain
-
-T = TypeVar("T")
 
 PIECE = 10_000
 """Records read at once: all of a long log would fill the memory of a small computer."""
@@ -240,20 +236,6 @@ def _groups(records: Sequence[Record]) -> list[_Group]:
     for n, (owner, own) in enumerate(spans.values(), 1):
         if owner.is_alive or not (owner.number in numbers[n:] and _is_unplayed(own)):
             found.append(_Group(own, owner.is_alive))
-    return found
-
-
-def in_background(read: Callable[[], T], *, name: str) -> Future[T]:
-    """Run a function on a thread that does not keep the program from ending."""
-    found: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            found.set_result(read())
-        except Exception as error:
-            found.set_exception(error)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
     return found
 
 

@@ -22,7 +22,6 @@ from companion.engine import (
     Reason,
     Refusal,
     Rolled,
-    Row,
     RowClosed,
     apply,
 )
@@ -176,19 +175,15 @@ def legal_of(state: GameState) -> list[list[str]]:
     return [state.plan.name_of(state.legal[player]) for player in range(state.players)]
 
 
-def closed_rows(state: GameState) -> list[Row]:
-    """The closed rows, in the order of closing."""
-    return [state.plan.rows[closing.row] for closing in state.closed]
-
-
 def state_of(state: GameState) -> Line:
     """The state in the form of the traces."""
     plan, players = state.plan, range(state.players)
+    locks = [plan.rows[closing.row].lock for closing in state.closed]
     return {
         "phase": state.phase.value,
         "active": state.active,
         "turn": state.turn,
-        "closed": [row.lock.value for row in closed_rows(state) if row.lock],
+        "closed": [lock.value for lock in locks if lock],
         "dice": [colour.value for colour in state.dice],
         "misses": list(state.misses),
         "sheets": [plan.marks_of(own) for own in state.crosses],

@@ -29,8 +29,6 @@ from companion.mqtt.broker import Broker, Message, Received
 from companion.mqtt.outbox import Outbox
 from companion.mqtt.tls import context_of, reason_of
 
-__all__ = ["Broker", "Link", "Message", "Received"]
-
 LOGGER = logging.getLogger(__name__)
 
 KEEPALIVE_S = 30

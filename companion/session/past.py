@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 
 from companion.eventlog.derived import RESULTS
-from companion.history.archive import Archive, SavedGame, in_background, saved_games
+from companion.history.archive import Archive, SavedGame, saved_games
 from companion.history.results import Result
 from companion.session.ports import Store
 
@@ -66,7 +67,7 @@ class PastGames:
         """
         with self._transaction():
             if self._reading is None or self._reading.done():
-                self._reading = in_background(self.results, name="history")
+                self._reading = _in_background(self.results)
             reading = self._reading
         try:
             return reading.result(seconds)
@@ -77,3 +78,17 @@ class PastGames:
         """Read the log anew next time, since names in it have changed."""
         self._archive, self._kept = Archive(), 0
         self.rewritten += 1
+
+
+def _in_background(read: Callable[[], list[Result]]) -> Future[list[Result]]:
+    """Read on a thread that does not keep the program from ending."""
+    found: Future[list[Result]] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(read())
+        except Exception as error:
+            found.set_exception(error)
+
+    threading.Thread(target=run, name="history", daemon=True).start()
+    return found

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from companion.mqtt.client import Broker, Link, Message, Received
+from companion.mqtt.broker import Broker, Message, Received
+from companion.mqtt.client import Link
 from companion.mqtt.mosquitto import Mosquitto, installed
 from tests.waiting import until
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from companion.mqtt import client
-from companion.mqtt.client import Broker, Link, Message, Received
+from companion.mqtt.broker import Broker, Message, Received
+from companion.mqtt.client import Link
 from companion.mqtt.mosquitto import Mosquitto
 from companion.mqtt.outbox import MOST_WAITING
 from tests.mqtt.conftest import Listener

@@ -12,7 +12,8 @@ import pytest
 
 from companion.doctor.broker import check_broker
 from companion.mqtt import client
-from companion.mqtt.client import Broker, Link
+from companion.mqtt.broker import Broker
+from companion.mqtt.client import Link
 from companion.mqtt.mosquitto import Mosquitto, installed
 from tests.mqtt.test_client import CONNACK, Impostor
 from tests.waiting import until

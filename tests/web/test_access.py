@@ -212,7 +212,7 @@ class TestRoles:
         known = ada.get_cookie(BROWSER_COOKIE)
         assert known is not None
         for path in ("/", "/host", "/table", "/watch", "/games", "/rules", "/setup"):
-            again = ada.get(path).headers.getlist("Set-Cookie")[-1]
+            (again,) = ada.get(path).headers.getlist("Set-Cookie")
             assert again.startswith(f"{BROWSER_COOKIE}={known.value};")
             assert f"Max-Age={400 * 86_400};" in again
 

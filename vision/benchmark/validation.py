@@ -218,13 +218,10 @@ def _described_die(scene: Scene, die: Die, fact: DieTruth, pixels: Pixels) -> di
     }
 
 
-def pip_contrast(
-    scene: Scene, die: Die, fact: DieTruth, pixels: Pixels
-) -> tuple[float | None, bool]:
+def pip_contrast(scene: Scene, die: Die, fact: DieTruth, pixels: Pixels) -> tuple[float, bool]:
     """CIE76 difference between the faintest pip of a top face and the plastic round it, and
-    whether that pip lies in a clipped highlight; None where the face is out of the picture."""
-    if fact.value is None:
-        return None, False
+    whether that pip lies in a clipped highlight. Pips out of the picture count as at its edge."""
+    assert fact.value is not None
     height, width = pixels.shape[:2]
     lab = np.asarray(cv2.cvtColor(pixels.astype(np.float32) / 255.0, cv2.COLOR_BGR2LAB))
     scale = die.one_scale if fact.value == 1 else 1.0

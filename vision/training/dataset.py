@@ -8,9 +8,9 @@ before all are there, and a run that stopped goes on with the first missing shar
 the photographs and rooms of a folder to the drawn looks; only its training split is used.
 `--frames-only` renders frames without close-ups, in a quarter of the time. With `--flecked` half of
 the dice have flecks, speckles, dots or veins that stand out; with `--flecked --plastic clear` the
-pips of far faces are seen through most. A quarter of the scenes keeps plain looks; of the others,
-with `--symbols` a share has symbols instead of pips, with `--odd-pips` a share has pips that are
-worn, very small or close together.
+pips of far faces are seen through most. A quarter of the scenes keeps plain looks (a tenth with
+`--flecked`); of the others, with `--symbols` a share has symbols instead of pips, with `--odd-pips`
+a share has pips that are worn, very small or close together.
 With `--scenario`, once or more, all scenes are of these kinds, in equal shares; with `--slanted`
 all are seen from the side.
 """

@@ -126,8 +126,7 @@ def _scores(result: Result) -> list[wire.GroupPlayer]:
 
 
 def _games(view: View) -> list[wire.Finished]:
-    numbered = [(n, each) for n, row in enumerate(view.done.rounds, 1) for each in row if each]
-    games = [*numbered, *((None, each) for each in view.done.free if each.game.counts)]
+    games = [*view.done.numbered, *((None, each) for each in view.done.free if each.game.counts)]
     games.sort(key=lambda each: each[1].ended_at, reverse=True)
     return [
         wire.Finished(

@@ -13,17 +13,17 @@ from companion.messages.catalogue import line
 from companion.mqtt.club.evening import Declined
 from companion.mqtt.club.export import as_csv, as_json
 from web import locale, qr, security
-from web.client import Client
+from web.client import Client, check_code
 from web.club import wire
 from web.club.context import ClubContext
 from web.club.snapshot import address_of
-from web.context import check_code
 from web.params import body
 from web.responses import failed
 from web.security import Refused
 from web.sse import Streams
 from web.views import assets, events
 from web.views.pages import words
+from web.wire import requests
 
 FORMS = {"csv": "text/csv", "json": "application/json"}
 """Formats of an evening's export."""
@@ -99,7 +99,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
 
     @pages.post("/api/language")
     def language() -> Response:
-        chosen = body(wire.ChooseLanguage).language
+        chosen = body(requests.ChooseLanguage).language
         response = state_for()
         locale.choose(response, chosen)
         return response

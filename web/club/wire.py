@@ -6,7 +6,7 @@ from typing import Annotated
 
 from companion.mqtt.club.pairing import LARGEST, SMALLEST, SYSTEMS
 from companion.wire.structs import Meta, one_of
-from web.wire.values import Language, Rating, Reply, Request
+from web.wire.values import Rating, Reply, Request
 
 Text = Annotated[str, Meta(max_length=200)]
 
@@ -34,12 +34,6 @@ class Number(Request):
     """The number of a round."""
 
     number: Annotated[int, Meta(ge=1, le=1000)]
-
-
-class ChooseLanguage(Request):
-    """A browser's language; null follows the device."""
-
-    language: Language | None
 
 
 class Me(Reply):

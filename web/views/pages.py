@@ -61,9 +61,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def table() -> Response:
         # in the language of the table
         is_seated = bool(session.seats_of(context.client().tokens))
-        response = page("table.html", session.phrases, rooms=["games."], is_seated=is_seated)
-        name_browser(context, response)
-        return response
+        return page("table.html", session.phrases, rooms=["games."], is_seated=is_seated)
 
     @pages.get("/watch")
     def watch() -> Response:

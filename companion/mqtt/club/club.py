@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from companion.errors import StoreError
 from companion.eventlog.names import clean_name, name_key
 from companion.mqtt import payloads, topics
-from companion.mqtt.client import Message, Received
+from companion.mqtt.broker import Message, Received
 from companion.mqtt.club import evening as changes
 from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.evening_clock import EveningClock

@@ -82,10 +82,4 @@ def as_json(summary: Summary) -> str:
 
 def _games(done: Played) -> list[tuple[int | None, Result]]:
     """All games of the evening with the number of their round."""
-    of_rounds: list[tuple[int | None, Result]] = [
-        (number, result)
-        for number, row in enumerate(done.rounds, 1)
-        for result in row
-        if result is not None
-    ]
-    return [*of_rounds, *((None, result) for result in done.free)]
+    return [*done.numbered, *((None, result) for result in done.free)]

@@ -73,7 +73,12 @@ class Played:
     @property
     def of_rounds(self) -> list[Result]:
         """The results of all rounds, in their order."""
-        return [result for results in self.rounds for result in results if result is not None]
+        return [result for _, result in self.numbered]
+
+    @property
+    def numbered(self) -> list[tuple[int, Result]]:
+        """The same, each with the number of its round."""
+        return [(n, result) for n, row in enumerate(self.rounds, 1) for result in row if result]
 
 
 def played(evening: Evening, results: Iterable[Result]) -> Played:

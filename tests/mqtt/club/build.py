@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from companion.mqtt import payloads, topics
-from companion.mqtt.client import Message, Received
+from companion.mqtt.broker import Message, Received
 from companion.mqtt.club.club import Club
 from companion.mqtt.club.results import Result
 from companion.mqtt.club.store import ClubStore

@@ -1,5 +1,5 @@
 // Live boards of the tables: who plays, the roll, closed rows and totals.
-import { die, lockIcon } from "../lib/dice.js";
+import { lockIcon, rollOf } from "../lib/dice.js";
 import { el, redraw, setAttribute } from "../lib/dom.js";
 import { playerMark } from "../lib/player-mark.js";
 import { listOf, numeral, t } from "../lib/words.js";
@@ -21,7 +21,7 @@ function partsOf(table) {
       el("p", { class: "note", text: stateOf(table) }),
       table.url ? tableLink(table) : null,
     ),
-    game === null ? seatsOf(table) : rollOf(game),
+    game === null ? seatsOf(table) : diceOf(game),
     game?.players.some((player) => !player.name) ? el("p", { class: "note", text: t("club.nameless") }) : null,
     game === null ? null : el("ol", { class: "board-players" }, ...game.players.map((each) => playerLine(game, each))),
   ];
@@ -47,24 +47,12 @@ const tableLink = (table) =>
 const seatsOf = (table) =>
   table.seats.length ? el("p", {}, el("bdi", { text: listOf(table.seats.map((n) => n || "?")) })) : null;
 
-function rollOf({ roll, dice, closed, phase }) {
-  const places = [
-    ["white", roll?.white[0]],
-    ["white", roll?.white[1]],
-    ...dice.map((colour) => [colour, roll?.colour[colour]]),
-  ];
-  const locks = closed.map((colour) => {
+function diceOf(game) {
+  const locks = game.closed.map((colour) => {
     const label = t("table.row_closed", { row: t(`row.${colour}`) });
     return el("span", { class: `lock is-${colour}`, role: "img", "aria-label": label }, lockIcon());
   });
-  return el(
-    "div",
-    { class: "dice" },
-    ...(phase === "over" ? [] : places).map(([colour, value]) =>
-      el("span", { class: `place is-${colour}` }, die(colour, value)),
-    ),
-    ...locks,
-  );
+  return el("div", { class: "dice" }, ...(game.phase === "over" ? [] : rollOf(game)), ...locks);
 }
 
 function playerLine(game, player) {

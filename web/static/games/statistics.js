@@ -89,7 +89,6 @@ function valueOf(each, key) {
   return MEANS[key]?.format(each[key]).replace("-", "−") ?? each[key];
 }
 
-
 /** Rename, merge or delete the chosen player; null deletes. */
 async function change(to) {
   const answer = await post("/api/player", { name: $("people-name").value, to });

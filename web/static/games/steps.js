@@ -1,5 +1,5 @@
 // A game roll by roll: the dice, the picture if one is kept, what everybody crossed, and all sheets.
-import { die } from "../lib/dice.js";
+import { rollOf } from "../lib/dice.js";
 import { $, el, redraw, setOff, setText, show } from "../lib/dom.js";
 import { get } from "../lib/live.js";
 import { miniSheet } from "../lib/mini-sheet.js";
@@ -49,11 +49,7 @@ function drawTurn({ turn, name, roll, marks, miss, picture }, most) {
   const title = t("games.step", { turn, most, name });
   setText($("step-title"), title);
   $("step").setAttribute("aria-valuetext", title);
-  redraw($("step-dice"), roll, () =>
-    [...roll.white.map((value) => ["white", value]), ...Object.entries(roll.colour)].map(([colour, value]) =>
-      el("span", { class: `place is-${colour}` }, die(colour, value)),
-    ),
-  );
+  redraw($("step-dice"), roll, () => rollOf({ roll, dice: Object.keys(roll.colour) }));
   const lines = marks.map((mark) => t(`games.mark.${mark.action}`, { name: mark.name, box: mark.text }));
   if (miss) lines.push(t("games.mark.miss", { name }));
   if (!lines.length) lines.push(t("games.mark.none"));

@@ -18,6 +18,7 @@ import { drawScores, drawSeats } from "./seats.js";
 import { offerTabs } from "./tabs.js";
 import { offerDevice } from "../lib/device.js";
 import { latest, onConnection, onState, post, start, turnShown } from "../lib/live.js";
+import { namesOf } from "../lib/seats.js";
 import { drawPicture } from "../lib/tray-picture.js";
 import { t } from "../lib/words.js";
 
@@ -58,8 +59,7 @@ function draw(state) {
     });
   }
   if (!leads) return;
-  const nameOf = (seat) =>
-    [...(game?.players ?? []), ...seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = namesOf(game, seats);
   const isRunning = game !== null && !game.over;
   setText($("game-text"), gameText(game, nameOf));
   show($("start-form"), !isRunning);

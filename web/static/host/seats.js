@@ -2,16 +2,16 @@
 import { openDialog, request, takeNow } from "./dialog.js";
 import { $, el, onPress, redraw, show } from "../lib/dom.js";
 import { latest } from "../lib/live.js";
+import { drawnMisses } from "../lib/misses.js";
 import { playerMark } from "../lib/player-mark.js";
+import { SEATS } from "../lib/seats.js";
 import { capital, numeral, t } from "../lib/words.js";
-
-const MOST_SEATS = 5;
 
 const runs = (game) => game !== null && !game.over;
 
 export function drawSeats({ game, seats }) {
   const isRunning = runs(game);
-  show($("bots"), !isRunning && seats.length > 0 && seats.length < MOST_SEATS);
+  show($("bots"), !isRunning && seats.length > 0 && seats.length < SEATS);
   redraw($("seats"), [seats, isRunning], () => seats.map((seat, i) => seatItem(seats, i, isRunning)));
   if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
 }
@@ -25,20 +25,15 @@ export function drawScores({ game }) {
 }
 
 function scoreItem(game, player) {
-  const { misses, misses_most: most, points } = player;
   const isActive = game.active === player.seat && !game.over;
-  const label = t("game.misses", { count: misses, most, minus: points.minus });
-  const boxes = Array.from({ length: most }, (_, i) =>
-    el("span", { class: i < misses ? "miss is-taken" : "miss" }),
-  );
   return el(
     "li",
     { class: isActive ? "is-active" : "" },
     playerMark(player.seat),
     el("bdi", { text: player.name }),
     isActive ? el("span", { class: "sr", text: t("players.active") }) : null,
-    el("span", { class: "misses", role: "img", "aria-label": label }, ...boxes),
-    el("b", { text: numeral(points.total) }),
+    drawnMisses(player),
+    el("b", { text: numeral(player.points.total) }),
     game.waiting_for.includes(player.seat)
       ? tool(t("host.answer"), t("host.answer_of", { name: player.name }), () => answerFor(game, player))
       : null,

@@ -89,9 +89,12 @@ export function lockIcon() {
   );
 }
 
-/** Draw a roll in a fixed order, without removed dice. */
-export function rollOf(game) {
-  const { roll, dice } = game;
+/**
+ * Draw a roll in a fixed order, without removed dice.
+ * @param roll null before it: the dice are outlines
+ * @param dice the colours in play
+ */
+export function rollOf({ roll, dice }) {
   const places = [
     ["white", roll?.white[0]],
     ["white", roll?.white[1]],

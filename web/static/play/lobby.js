@@ -1,10 +1,10 @@
 // Taking a seat, and the lobby before the game.
 import { $, GUARD_MS, el, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
 import { latest, post, reasonOf } from "../lib/live.js";
+import { SEATS } from "../lib/seats.js";
 import { remember, recall } from "../lib/storage.js";
 import { listOf, t } from "../lib/words.js";
 
-const SEATS = 5;
 const scanned = new URLSearchParams(location.search).get("code");
 if (scanned) {
   remember("code", scanned);

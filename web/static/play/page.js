@@ -17,8 +17,10 @@ import { keepAwake } from "../lib/awake.js";
 import { confetti } from "../lib/confetti.js";
 import { offerDevice } from "../lib/device.js";
 import { latest, onConnection, onState, openStream, post, reasonOf, start, turnShown } from "../lib/live.js";
+import { missBoxes, missesText } from "../lib/misses.js";
 import { podium } from "../lib/podium.js";
 import { showRefusal } from "../lib/refusal.js";
+import { namesOf } from "../lib/seats.js";
 import { Sheet } from "../lib/sheet.js";
 import { recall, remember } from "../lib/storage.js";
 import { listOf, numeral, t } from "../lib/words.js";
@@ -148,8 +150,7 @@ function followTurn({ game, me }) {
 }
 
 function drawGame(state, game, mine) {
-  const nameOf = (seat) =>
-    [...game.players, ...state.seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = namesOf(game, state.seats);
   const answer = currentAnswer(game, mine);
   const isMyMove = mayAnswer(game, mine);
   const means = isMyMove ? [game.number, game.turn, game.action, mine.seat, JSON.stringify(game.roll)].join() : "";
@@ -250,12 +251,10 @@ function drawStrip({ table, tray, me }, game) {
   redraw($("dice"), [game.roll, game.dice], () => rollOf(game));
 }
 
-function drawScore({ misses, misses_most: most, points }) {
-  redraw($("misses"), [misses, most], () =>
-    Array.from({ length: most }, (_, i) => el("span", { class: i < misses ? "miss is-taken" : "miss" })),
-  );
-  setAttribute($("misses"), "aria-label", t("game.misses", { count: misses, most, minus: points.minus }));
-  setText($("total"), numeral(points.total));
+function drawScore(player) {
+  redraw($("misses"), [player.misses, player.misses_most], () => missBoxes(player));
+  setAttribute($("misses"), "aria-label", missesText(player));
+  setText($("total"), numeral(player.points.total));
 }
 
 const arePointsHidden = () => recall("points") === "hidden";

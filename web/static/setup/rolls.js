@@ -30,7 +30,7 @@ export function begin() {
   drawRolls(latest());
 }
 
-/** What is recall of the dice that were judged: read anew they are no new throw. */
+/** What is kept of the dice that were judged: read anew they are no new throw. */
 const judged = ({ frame, dice }) => ({ frame, lay: dice.map(({ centre }) => centre), stirred: false });
 
 function isNewThrow({ frame, size, dice }) {

@@ -3,8 +3,6 @@ import { $, el, redraw, show } from "../lib/dom.js";
 import { latest } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
-export const SEATS = 5;
-
 export const shortOf = (url) => url.replace(/^https?:\/\/|\/$/g, ""); // as typed into a browser
 
 export const addressOf = (table) => table.join_url || `${location.origin}/`;

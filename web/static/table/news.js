@@ -6,9 +6,10 @@ import { $, el, redraw, setAttribute, setText } from "../lib/dom.js";
 import { get } from "../lib/live.js";
 import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
+import { SEATS } from "../lib/seats.js";
 import { listOf, numeral, t } from "../lib/words.js";
 import { isBotsTurn, isTrouble } from "../play/status.js";
-import { SEATS, addressOf, codes, pairText, report, shortOf } from "./door.js";
+import { addressOf, codes, pairText, report, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
 const BLIND = new Set(["dark", "blocked", "frozen", "lost"]);

@@ -4,9 +4,10 @@ import { keepAwake } from "../lib/awake.js";
 import { chooseTheme } from "../lib/device.js";
 import { $, el, onPress, redraw, setAttribute, setOff, setText, show } from "../lib/dom.js";
 import { onConnection, onState, post, reasonOf, start, turnShown } from "../lib/live.js";
+import { SEATS, namesOf } from "../lib/seats.js";
 import { drawPicture } from "../lib/tray-picture.js";
 import { language, t } from "../lib/words.js";
-import { SEATS, drawDoor } from "./door.js";
+import { drawDoor } from "./door.js";
 import { drawNews, isBlind, troubleOf } from "./news.js";
 import { drawPeople, drawRows } from "./people.js";
 import { followReport } from "./report.js";
@@ -24,8 +25,7 @@ let pointerTimer = 0;
 function draw(state) {
   const { game, seats, table, announcement } = state;
   if (table.language !== language && !isWatching) return location.reload(); // this screen uses the table's language
-  const nameOf = (seat) =>
-    [...(game?.players ?? []), ...seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = namesOf(game, seats);
   const isOver = game?.over ?? false;
   const taken = t("table.taken", { count: seats.length, most: SEATS });
   document.querySelector("main").classList.toggle("is-over", isOver);

@@ -1,9 +1,11 @@
 // Rows and players at the foot of the table view.
 import { lockIcon, sign } from "../lib/dice.js";
 import { $, el, redraw, show } from "../lib/dom.js";
+import { drawnMisses } from "../lib/misses.js";
 import { playerMark } from "../lib/player-mark.js";
+import { SEATS } from "../lib/seats.js";
 import { capital, listOf, numeral, t } from "../lib/words.js";
-import { SEATS, addressOf, codes } from "./door.js";
+import { addressOf, codes } from "./door.js";
 
 export function drawRows(game, nameOf) {
   const closedAs = (row) => game.closed.find((each) => each.row === row.key);
@@ -51,7 +53,7 @@ function person(game, player) {
     game ? el("span", { class: "points" }, el("span", { text: numeral(player.points.total) })) : null,
     el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), wordOf(game, player)),
     player.chance ? chance(player.chance) : null,
-    game ? misses(player) : null,
+    game ? drawnMisses(player) : null,
   );
 }
 
@@ -87,16 +89,4 @@ function freeSeat(game, door, url) {
     el("div", { class: "codes" }, ...codes(door, url)),
     el("span", {}, t(isLate ? "table.next_game" : "table.free_seat"), el("b", { text: door.code })),
   );
-}
-
-function misses(player) {
-  const label = t("game.misses", {
-    count: player.misses,
-    most: player.misses_most,
-    minus: player.points.minus,
-  });
-  const boxes = Array.from({ length: player.misses_most }, (_, i) =>
-    el("span", { class: i < player.misses ? "miss is-taken" : "miss" }),
-  );
-  return el("span", { class: "misses", role: "img", "aria-label": label }, ...boxes);
 }
