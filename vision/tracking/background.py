@@ -86,11 +86,13 @@ def without_background(
 def _looks_as_before(before: Pixels, pixels: Pixels, die: DieEvidence, gain: float) -> bool:
     was, now = _square(before, die), _square(pixels, die)
     ratio = _brightness(now) / _brightness(was)
-    if not _GAIN[0] < ratio < _GAIN[1] or abs(math.log(ratio / gain)) > _SAME_GAIN:
+    if not _SHADED[0] < ratio < _SHADED[1]:
         return False
+    is_lit_alike = _GAIN[0] < ratio < _GAIN[1] and abs(math.log(ratio / gain)) <= _SAME_GAIN
     fresh = float(np.sqrt(((now - ratio * was) ** 2).mean()))
     contrast = float(np.sqrt(now.var(axis=(0, 1)).mean()))
-    return fresh <= _FRESH * contrast + _NOISE
+    # In other light than the rest a die may be as plain as the floor was: only its contrast tells.
+    return fresh <= _FRESH * contrast + (_NOISE if is_lit_alike else 0.0)
 
 
 def _changed(was: NDArray[np.float32], now: NDArray[np.float32], ratio: float) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import cv2
@@ -99,6 +100,31 @@ def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
     for number in range(10, 20):
         step(fresh, Frame(thrown, number / 10.0, number))
     assert fresh.view().roll is not None, "else this could not fail"
+
+
+def in_half_the_light(pixels: Pixels) -> Pixels:
+    """Another lamp is switched off as the dice are thrown."""
+    return (pixels * 0.5).astype(np.uint8)
+
+
+def under_the_thrower(pixels: Pixels) -> Pixels:
+    """A shadow lies over a third of the tray, and over the print."""
+    dark = pixels.copy()
+    dark[:, 300:520] //= 2
+    return dark
+
+
+@pytest.mark.parametrize("lit", [in_half_the_light, under_the_thrower])
+def test_the_print_of_a_die_is_none_in_other_light_either(lit: Callable[[Pixels], Pixels]) -> None:
+    print_ = SIX[GREEN]
+    others = [each for n, each in enumerate(SIX) if n != GREEN]
+    tray, thrown = dotted(), lit(with_squares(others, dot=True))
+    reader = ListedReader({0: scene([print_]), 10: scene([*others, print_])})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    for number in range(25):
+        step(tracker, Frame(tray if number < 10 else thrown, number / 10.0, number))
+        assert tracker.view().roll is None
+    assert tracker.view().status is TrayStatus.MISSING
 
 
 def test_a_floor_that_looks_like_moving_dice_is_empty_while_still() -> None:
