@@ -84,7 +84,7 @@ def test_a_camera_that_was_moved_since_it_was_calibrated(tmp_path: Path) -> None
     corners = ((60.0, 50.0), (585.0, 50.0), (590.0, 445.0))
     before = Calibration((640, 480), corners, reference=take_reference(tray()))
     save_calibration(tmp_path / "tray.toml", before)
-    camera = ["--camera", str(tmp_path / "now.png"), "--data-dir", str(tmp_path)]
+    camera = ["--camera", str(tmp_path / "now.png"), "--data-dir", str(tmp_path), "--port", "0"]
     _, out = doctor(*camera)
     assert "camera or tray were moved -> dice-companion calibrate --only corners" in out
 
@@ -149,7 +149,7 @@ def test_auto_names_the_camera_it_may_not_open(
     fallback.description = "simulated tray (no camera found)"
     monkeypatch.setattr("vision.sources.open_camera", lambda *_, **__: fallback)
     monkeypatch.setattr("vision.cameras.devices.closed_paths", lambda: ["/dev/video0"])
-    _, out = doctor("--camera", "auto", "--data-dir", str(tmp_path))
+    _, out = doctor("--camera", "auto", "--data-dir", str(tmp_path), "--port", "0")
     assert "; no permission for /dev/video0 -> sudo usermod -aG video $USER" in out
 
 
@@ -167,10 +167,20 @@ def test_a_pi_without_a_camera_has_no_simulated_one(
     assert "note  camera       no camera found; no permission for /dev/video0 -> sudo" in out
 
 
+WITHOUT_PACKAGES = """
+import sys
+from companion.commands import doctor
+doctor.check_packages = lambda _: []
+from companion.__main__ import main
+sys.argv[0] = "dice-companion"
+main()
+"""
+
+
 def test_nobody_need_listen_to_it(tmp_path: Path) -> None:
-    line = 'exec "$0" -m companion doctor --camera none --port 0 --data-dir "$1" >&-'
+    line = 'exec "$0" -c "$1" doctor --camera none --port 0 --data-dir "$2" >&-'
     done = subprocess.run(
-        ["sh", "-c", line, sys.executable, str(tmp_path)],
+        ["sh", "-c", line, sys.executable, WITHOUT_PACKAGES, str(tmp_path)],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,

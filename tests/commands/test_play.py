@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from companion.cli import main
 from companion.eventlog.store import FILE_NAME, SqliteStore
 from tests.conftest import ROOT
 from tests.rights import run_bound
@@ -81,23 +82,26 @@ def playing(data: Path, *args: str) -> Iterator[Play]:
         process.stderr.close()
 
 
-def refused(data: Path, *args: str) -> str:
-    """The one line a table that cannot be served ends with."""
-    result = subprocess.run(
-        command(data, *args),
-        cwd=ROOT,
-        env={**os.environ, "HOME": "/nonexistent"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert result.returncode == 1, result.stderr
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    last = result.stderr.strip().splitlines()[-1]
-    assert last.startswith("dice-companion: ")
-    return last
+Refused = Callable[..., str]
+
+
+@pytest.fixture
+def refused(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Refused:
+    """refused(data, *args): the one line a table that cannot be served ends with."""
+    monkeypatch.setenv("HOME", "/nonexistent")
+
+    def ended(data: Path, *args: str) -> str:
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main(command(data, *args)[3:])
+        out, said = capfd.readouterr()
+        assert (end.value.code, out) == (1, "")
+        assert "Traceback" not in said
+        last = said.strip().splitlines()[-1]
+        assert last.startswith("dice-companion: ")
+        return last
+
+    return ended
 
 
 ROLL = {"white": [3, 4], "colour": {"red": 1, "yellow": 2, "green": 3, "blue": 4}}
@@ -246,13 +250,13 @@ def test_a_damaged_log_is_set_aside_and_reported(tmp_path: Path) -> None:
         assert "damaged-1" in table.process.stderr.read()
 
 
-def test_a_busy_port_is_named(tmp_path: Path) -> None:
+def test_a_busy_port_is_named(tmp_path: Path, refused: Refused) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert str(port) in refused(tmp_path, "--camera", "none", "--port", str(port))
 
 
-def test_two_tables_do_not_share_a_data_directory(tmp_path: Path) -> None:
+def test_two_tables_do_not_share_a_data_directory(tmp_path: Path, refused: Refused) -> None:
     with playing(tmp_path, "--camera", "none"):
         assert "another table" in refused(tmp_path, "--camera", "none")
 
@@ -269,7 +273,9 @@ def test_two_tables_do_not_share_a_data_directory(tmp_path: Path) -> None:
     ],
     ids=lambda args: " ".join(args),
 )
-def test_equipment_named_but_unavailable_is_an_error(tmp_path: Path, args: tuple[str, ...]) -> None:
+def test_equipment_named_but_unavailable_is_an_error(
+    tmp_path: Path, refused: Refused, args: tuple[str, ...]
+) -> None:
     library = {"pi": "picamera2", "lgpio": "lgpio"}.get(args[1])
     if library is not None and find_spec(library) is not None:
         pytest.skip(f"{library} is here, so this may well be had")
@@ -278,14 +284,13 @@ def test_equipment_named_but_unavailable_is_an_error(tmp_path: Path, args: tuple
     assert args[1].split(".")[0].rsplit("/")[-1] in line
 
 
-def test_a_data_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
+def test_a_data_directory_that_is_a_file_is_named(tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "in-the-way").write_text("")
     assert "in-the-way" in refused(tmp_path / "in-the-way", "--camera", "none")
 
 
-def test_wrong_usage_is_status_2(tmp_path: Path) -> None:
-    result = subprocess.run(
-        command(tmp_path, "--port", "many"), cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 2
-    assert "many" in result.stderr
+def test_wrong_usage_is_status_2(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(command(tmp_path, "--port", "many")[3:])
+    assert end.value.code == 2
+    assert "many" in capfd.readouterr().err

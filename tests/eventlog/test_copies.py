@@ -110,7 +110,7 @@ def copies(killed: Path, tmp_path: Path) -> Callable[[], Path]:
     return copy
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(2000, marks=pytest.mark.slow)])
 def test_damage_to_one_file_loses_nothing(copies: Callable[[], Path], count: int) -> None:
     for seed in range(count):
         directory, rng = copies(), random.Random(seed)
@@ -119,7 +119,7 @@ def test_damage_to_one_file_loses_nothing(copies: Callable[[], Path], count: int
         assert reopened(directory)[0] == RECORDS, (seed, name)
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [15, pytest.param(1000, marks=pytest.mark.slow)])
 def test_damage_to_the_only_copy_makes_no_false_record(
     copies: Callable[[], Path], count: int
 ) -> None:

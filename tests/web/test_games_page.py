@@ -220,10 +220,10 @@ class TestThePage:
             text for text in shared if "±" not in text and not text.strip("<b>").startswith(people)
         } == set()
 
-    @pytest.mark.parametrize("name", ["Cleo", "Groß", "Ada Lena"])
     def test_two_players_are_made_one_only_after_a_question(
-        self, stage: Stage, open_page: OpenPage, name: str
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
+        name = "Cleo Groß"
         for names in (("Ada", "Anna"), (name, "Dora"), ("Emil", "Finn")):
             stage.seat(*names)
             stage.session.start("base", 0)
@@ -233,7 +233,7 @@ class TestThePage:
         page = open_page("/games")
         page.get_by_text("Change names").click()
         page.locator("#people-name").select_option("Anna")
-        page.locator("#people-to").fill(name.lower().replace("ß", "ss").replace(" ", "  "))
+        page.locator("#people-to").fill("cleo  gross")  # the table takes it for the same
         for _ in range(6):  # a key that is held down answers nothing
             page.keyboard.down("Enter")
             page.wait_for_timeout(100)
