@@ -1,4 +1,4 @@
-"""A wizard that remembers what it was told."""
+"""A stand-in for the tray's set-up, which keeps what a page sends it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def looked() -> list[Known]:
 
 @dataclass
 class StandInSetup:
-    """Remembers what it was told; `trouble` is raised by the next step."""
+    """Keeps what it is sent; the next step raises `trouble`, if there is any."""
 
     size_wh: tuple[int, int] = (640, 480)
     faults: Sequence[str] = ()
