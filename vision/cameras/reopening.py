@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Protocol
 
 from companion.errors import CameraUnavailable
@@ -71,10 +70,16 @@ class Reopener:
         except CameraSilent:
             raise
         except CameraUnavailable as away:
+            reason = away
             for path in self._webcams():
                 if path not in self._known:
-                    with suppress(CameraUnavailable):
+                    try:
                         camera = self._open(path, patience_s)
+                    except CameraSilent as silent:
+                        reason = silent  # it gets the full time when it is tried again
+                    except CameraUnavailable:
+                        continue
+                    else:
                         LOGGER.warning("camera %s is away; %s takes its place", self._source, path)
                         return camera
-            raise away
+            raise reason from away

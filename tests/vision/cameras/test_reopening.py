@@ -130,6 +130,24 @@ def test_a_new_webcam_that_cannot_be_opened_keeps_no_other_one_out() -> None:
     assert reopen().source == "/dev/video11"
 
 
+def test_a_slow_new_webcam_gets_its_time() -> None:
+    desk = Desk("/dev/video10")
+
+    def open_slowly(source: str, patience_s: float) -> Camera:
+        if source == "/dev/video11" and patience_s < FIRST_PICTURE_S:
+            raise CameraSilent("no picture came")
+        return desk.open(source, patience_s)
+
+    reopen = Reopener(open_slowly, "/dev/video10", webcams=lambda: desk.paths)
+    desk.paths = []
+    with pytest.raises(CameraUnavailable):
+        reopen()
+    desk.paths = ["/dev/video11"]
+    with pytest.raises(CameraSilent):
+        reopen()
+    assert reopen().source == "/dev/video11"
+
+
 def test_a_camera_that_was_named_is_not_replaced() -> None:
     desk = Desk("/dev/video10")
     reopen = Reopener(desk.open, "/dev/video10")
