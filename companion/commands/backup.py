@@ -34,7 +34,7 @@ def _restored_into(
     file: Path, data_dir: Path | None, config_path: Path | None, environ: Mapping[str, str]
 ) -> Path:
     """Where the table will look for its games once the settings in a backup are restored, too."""
-    from companion.service.backup import settings_in
+    from companion.service.restore import settings_in
 
     flags = {"data_dir": data_dir}
     if (text := settings_in(file)) is not None:
@@ -125,7 +125,7 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     Example: dice-companion restore friday.tar.gz
     """
     from companion.doctor.host import check_service_place
-    from companion.service.backup import restore_backup
+    from companion.service.restore import restore_backup
     from companion.service.unit import UNIT_PATH
 
     environ = _environ("restore", data_dir, config_path)

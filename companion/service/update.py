@@ -19,10 +19,11 @@ from urllib.error import HTTPError
 
 from companion.errors import CompanionError, ServiceError, StoreError
 from companion.eventlog.examine import examine, is_in_use
-from companion.service.backup import restore_backup, write_backup
+from companion.service.backup import write_backup
 from companion.service.install import Command
 from companion.service.installation import Installation
 from companion.service.network import open_health
+from companion.service.restore import restore_backup
 from companion.service.trial import HEALTHY_WITHIN_S, trial_table
 from companion.service.unit import NAME
 

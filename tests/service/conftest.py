@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from companion.service.update import Places
+from tests.service.sources import Sources
 from tests.session.fakes import Stage
 
 
@@ -32,3 +33,9 @@ def places(tmp_path: Path) -> Places:
     stage.seat("Ada", "Ben")
     stage.store.close()
     return Places(tmp_path / "data", tmp_path / "config.toml")
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    """A project that others cloned, and a clone of it."""
+    return Sources(tmp_path)

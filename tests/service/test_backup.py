@@ -22,7 +22,8 @@ from companion.commands.running import ended_by_signals
 from companion.errors import ServiceError, StoreError
 from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.store import ClubStore
-from companion.service.backup import last_backup, restore_backup, write_backup
+from companion.service.backup import last_backup, write_backup
+from companion.service.restore import restore_backup
 from companion.service.update import Places
 from tests.service.backups import NOW, backed_up
 from tests.session.fakes import Stage

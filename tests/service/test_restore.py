@@ -21,8 +21,9 @@ from companion.errors import ServiceError
 from companion.eventlog.examine import Examined, examine
 from companion.eventlog.store import SqliteStore
 from companion.mqtt.club.store import ClubStore
-from companion.service import backup
-from companion.service.backup import DATA, MANIFEST, restore_backup, write_backup
+from companion.service import restore
+from companion.service.backup import DATA, MANIFEST, write_backup
+from companion.service.restore import restore_backup
 from tests.service.backups import NOW, backed_up
 from tests.session.fakes import Stage
 
@@ -130,7 +131,7 @@ def test_two_restores_do_not_mix(
             restore_backup(file, fresh, settings, now=NOW)
         return examine(directory)
 
-    monkeypatch.setattr(backup, "examine", meanwhile)
+    monkeypatch.setattr(restore, "examine", meanwhile)
     restored, _ = restore_backup(file, fresh, settings, now=NOW)
     assert examine(fresh).records == restored.records
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from companion.cli import dice_companion
 from companion.errors import NotationError, ServiceError
-from companion.service.backup import restore_backup
+from companion.service.restore import restore_backup
 from companion.wire.files import MOST_TOML_BYTES, read_text, read_toml
 
 NOW = datetime(2026, 11, 25)

@@ -1,0 +1,298 @@
+"""Updates that fail or are cut off: games, program and settings are back as they were."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import companion
+from companion.cli import dice_companion
+from companion.errors import ServiceError
+from companion.eventlog.store import SqliteStore
+from companion.service import installation
+from companion.service.installation import Clone, run_as_owner
+from companion.service.update import (
+    Places,
+    update,
+)
+from tests.service.backups import NOW
+from tests.service.sources import Sources, Table
+
+
+def test_an_update_that_fails_before_it_begins_leaves_all_as_it_was(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise ServiceError("disk full")
+
+    for version in ("two", "three"):  # the first update ever, and one after a good one
+        sources.publish(version)
+        before, table = sources.installed, Table()
+        with monkeypatch.context() as patch:
+            patch.setattr("companion.service.update.write_backup", full)
+            with pytest.raises(ServiceError, match="disk full"):
+                update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
+        assert sources.installed == before
+        assert table.calls[-1] == "start"
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+        assert sources.installed == (version, version, [".venv"])
+
+
+@pytest.mark.parametrize("step", ["cp", "rm"])
+def test_an_update_that_is_interrupted_mixes_no_versions(
+    sources: Sources, places: Places, step: str
+) -> None:
+    """While the venv is copied, and while the copy is deleted after a good update."""
+    sources.publish("two")
+    run, cut = sources.installation._run, []
+
+    def interrupted(command: Sequence[str]) -> str:
+        is_it = command[0] == step and (step == "cp" or Path(command[-1]).exists())
+        if is_it and not cut:
+            cut.append(command)
+            half = Path(command[-1])
+            half.mkdir(exist_ok=True)
+            for path in half.iterdir():
+                path.unlink()
+            raise KeyboardInterrupt
+        return run(command)
+
+    sources.installation._run = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert cut
+    version = "one" if step == "cp" else "two"
+    assert sources.installed[:2] == (version, version)
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    sources.publish("three")
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert sources.installed == ("three", "three", [".venv"])
+
+
+@pytest.mark.parametrize("written", [(), ("version",), ("version", "fresh", "gone")])
+def test_a_merge_that_was_cut_off_is_undone_file_by_file(
+    sources: Sources, places: Places, written: tuple[str, ...]
+) -> None:
+    """A plug was pulled or the disk was full; what somebody changed by hand stays."""
+    for name in ("gone", "notes"):
+        (sources.origin / name).write_text("of one")
+    sources.publish("one again")
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    (sources.clone / "notes").write_text("by hand")
+    (sources.origin / "gone").unlink()
+    (sources.origin / "fresh").write_text("of two")
+    sources.publish("two")
+    run = sources.installation._run
+
+    def cut_off(command: Sequence[str]) -> str:
+        if command[:2] != ["git", "merge"]:
+            return run(command)
+        for name in written:
+            (sources.clone / name).write_text("" if name != "gone" else "of one")
+        (sources.clone / ".git" / "index.lock").touch()
+        raise KeyboardInterrupt
+
+    sources.installation._run = cut_off
+    with pytest.raises(KeyboardInterrupt):
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    sources.installation._run = run
+    sources.installation.go_back()
+    assert sources.installed == ("one again", "one again", [".venv"])
+    files = {name: (sources.clone / name).exists() for name in ("gone", "fresh")}
+    assert files == {"gone": True, "fresh": False}
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert sources.installed == ("two", "two", [".venv"])
+    assert (sources.clone / "notes").read_text() == "by hand"
+
+
+def test_a_folder_that_would_become_a_file_stays(sources: Sources, places: Places) -> None:
+    """The plug was pulled before the merge got there."""
+    (sources.origin / "texts").mkdir()
+    (sources.origin / "texts" / "one").write_text("of one")
+    sources.publish("one again")
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    (sources.origin / "texts" / "one").unlink()
+    (sources.origin / "texts").rmdir()
+    (sources.origin / "texts").write_text("of two")
+    sources.publish("two")
+    run = sources.installation._run
+
+    def cut_off(command: Sequence[str]) -> str:
+        if command[:2] == ["git", "merge"]:
+            raise KeyboardInterrupt
+        return run(command)
+
+    sources.installation._run = cut_off
+    with pytest.raises(KeyboardInterrupt):
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert sources.installed == ("one again", "one again", [".venv"])
+    assert (sources.clone / "texts" / "one").read_text() == "of one"
+
+
+def test_the_table_starts_even_if_the_way_back_fails(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ServiceError("no way")
+
+    sources.publish("two")
+    table = Table()
+    monkeypatch.setattr(sources.installation, "go_back", broken)
+    with pytest.raises(ServiceError, match="no way; and the way back failed: no way"):
+        update(sources.installation, table, places, now=NOW, try_out=broken)
+    assert table.calls[-1] == "start"
+
+
+def test_a_version_that_cannot_be_installed_goes_back(sources: Sources, places: Places) -> None:
+    sources.publish("broken")
+    table = Table()
+    with pytest.raises(ServiceError, match=r"setup.*is back$"):
+        update(sources.installation, table, places, now=NOW)
+    assert sources.installed == ("one", "one", [".venv"])
+    assert table.calls == ["stop", "stop", "start"]
+
+
+def test_a_version_that_spoils_the_games_goes_back_to_games_and_program(
+    sources: Sources, places: Places
+) -> None:
+    sources.publish("two")
+    table = Table(fails_with=["nobody can play"])
+
+    def spoil(_python: str, _backup: Path | None) -> None:
+        (places.data_dir / "games.sqlite3").write_bytes(b"of a newer version")
+
+    with pytest.raises(ServiceError, match=r"nobody can play; .* is back"):
+        update(sources.installation, table, places, now=NOW, try_out=spoil)
+    assert sources.installed == ("one", "one", [".venv"])
+    assert table.calls == ["stop", "start", "stop", "start"]
+    with closing(SqliteStore(places.data_dir)) as store:
+        assert len(list(store.load())) == 2
+
+
+def test_failed_updates_leave_one_copy_of_the_games_beside_them(
+    sources: Sources, places: Places
+) -> None:
+    sources.publish("two")
+    for day in (1, 2, 3):
+        (places.data_dir / "day").write_text(str(day))
+        with pytest.raises(ServiceError, match="nobody can play"):
+            update(
+                sources.installation,
+                Table(fails_with=["nobody can play"]),
+                places,
+                now=NOW.replace(day=day),
+                try_out=lambda *_: None,
+            )
+    (kept,) = places.data_dir.parent.glob("data.before-*")
+    assert (kept.name, (kept / "day").read_text()) == ("data.before-failed-update", "3")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_games_that_come_back_belong_to_whom_they_did(sources: Sources, places: Places) -> None:
+    sources.publish("two")
+    for path in (places.data_dir, *places.data_dir.iterdir()):
+        os.chown(path, 65534, 65534)
+    table = Table(fails_with=["nobody can play"])
+    with pytest.raises(ServiceError, match="nobody can play"):
+        update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
+    assert {path.stat().st_uid for path in (places.data_dir, *places.data_dir.iterdir())} == {65534}
+
+
+def test_games_beside_the_venv_come_back_too(sources: Sources, places: Places) -> None:
+    places.data_dir.rename(sources.clone / "games")
+    places = replace(places, data_dir=sources.clone / "games")
+    sources.publish("two")
+    table = Table(fails_with=["nobody can play"])
+    with pytest.raises(ServiceError, match="is back"), sources.installation.only_one():
+        update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
+
+
+def test_an_update_that_the_plug_cut_off_is_undone_first(sources: Sources, places: Places) -> None:
+    sources.publish("two")
+    assert sources.installation.newer()
+    sources.installation.change()
+    assert sources.installed == ("two", "two", [".venv", ".venv.before-update"])
+    told: list[str] = []
+    update(
+        Clone(sources.clone, run_as_owner(sources.clone)),
+        Table(),
+        places,
+        now=NOW,
+        try_out=lambda *_: None,
+        tell=told.append,
+    )
+    assert told[0].startswith("an earlier update was cut off")
+    assert sources.installed == ("two", "two", [".venv"])
+
+
+def test_after_a_cut_off_update_the_table_starts_with_the_newest_version(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources.publish("two")
+    assert sources.installation.newer()
+    sources.installation.change()
+    table = Table()
+    update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
+    assert table.calls == ["stop", "stop", "start"]
+    sources.publish("three")
+    assert sources.installation.newer()
+    sources.installation.change()
+    monkeypatch.setattr(Clone, "newer", lambda _: "")
+    table = Table()
+    assert update(sources.installation, table, places, now=NOW) == ""
+    assert table.calls == ["stop", "start"]
+
+
+def test_an_update_whose_terminal_goes_is_taken_back(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def update(*_: object, tell: Callable[[str], None], **__: object) -> str:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGHUP)
+        tell("going back")
+        raise KeyboardInterrupt
+
+    outer = signal.signal(signal.SIGHUP, lambda *_: None)
+    monkeypatch.setattr(installation, "this_installation", lambda _: sources.installation)
+    monkeypatch.setattr("companion.service.update.update", update)
+    try:
+        done = CliRunner().invoke(dice_companion, ["update"])
+    finally:
+        signal.signal(signal.SIGHUP, outer)
+    assert (done.exit_code, done.output) == (1, "going back\n\nAborted!\n")
+
+
+PIP = """#!/bin/sh
+venv=$(dirname "$0")/..
+case "$*" in
+    *" show "*) echo "Version: $(cat "$venv/version")" ;;
+    *--dry-run*) echo '{"install": [{"metadata": {"version": "two"}}]}' ;;
+    *) echo two >"$venv/new" && mv "$venv/new" "$venv/version" && exit 1 ;;
+esac
+"""
+
+
+def test_a_wheel_that_cannot_be_installed_leaves_the_venv_as_it_was(
+    tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "version").write_text("one\n")
+    (venv / "bin" / "python").write_text(PIP)
+    (venv / "bin" / "python").chmod(0o755)
+    monkeypatch.setattr(companion, "__file__", str(venv / "lib" / "companion" / "__init__.py"))
+    monkeypatch.setattr(sys, "prefix", str(venv))
+    table = Table()
+    with pytest.raises(ServiceError, match="one is back"):
+        update(installation.this_installation(Path("two.whl")), table, places, now=NOW)
+    assert (venv / "version").read_text() == "one\n"
+    assert table.calls == ["stop", "stop", "start"]
+    assert sorted(path.name for path in tmp_path.glob("venv*")) == ["venv"]
