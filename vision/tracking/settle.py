@@ -66,6 +66,8 @@ class Settling:
         used: Dice of the last confirmed roll, until others are seen.
         used_roll: Roll that was confirmed without a picture; if the next reading shows it, it is
             no new throw.
+        seemed_bare: The tray has seemed empty since. Without a picture nobody knows whether the
+            camera looked past it, so `used_roll` is still no new throw if all its values show.
         last_rolls: Values of the last confirmed dice, as they were read and as people corrected
             them, until the dice are gone or show others; the same values again are no new throw,
             even if a push moved the dice or one left the game.
@@ -81,6 +83,7 @@ class Settling:
     read_s: float = -math.inf
     used: tuple[DieView, ...] = ()
     used_roll: Roll | None = None
+    seemed_bare: bool = False
     last_rolls: tuple[Roll, ...] = ()
     shown: Shown = Shown(TrayStatus.WAITING)
 
@@ -180,6 +183,7 @@ def confirm(state: Settling, roll: Roll | None = None) -> Settling:
         state,
         used=used,
         used_roll=None if is_whole else roll,
+        seemed_bare=False,
         last_rolls=tuple(each for each in (seen, roll) if each is not None),
         shown=shown,
     )
@@ -204,7 +208,11 @@ def _afresh(state: Settling, shown: Shown) -> Settling:
 def remembered(state: Settling, shown: Shown) -> Settling:
     """State with nothing known but the used dice and the last rolls."""
     return Settling(
-        used=state.used, used_roll=state.used_roll, last_rolls=state.last_rolls, shown=shown
+        used=state.used,
+        used_roll=state.used_roll,
+        seemed_bare=state.seemed_bare,
+        last_rolls=state.last_rolls,
+        shown=shown,
     )
 
 
@@ -237,11 +245,12 @@ def _decide(state: Settling, latest: Reading, is_elsewhere: bool) -> Settling:
     is_bare = _is_bare(reading) and not is_elsewhere
     dice = _dice_in_tray(reading)
     if state.used_roll is not None and reading.roll is not None:
-        if _is_still_there(state.used_roll, reading.roll):
+        is_same = _is_repeated if state.seemed_bare else _is_still_there
+        if is_same(state.used_roll, reading.roll):
             state = replace(state, used=dice, last_rolls=(reading.roll, state.used_roll))
         state = replace(state, used_roll=None)
     if is_bare:
-        state = replace(state, used_roll=None, last_rolls=())
+        state = replace(state, seemed_bare=True, last_rolls=())
     if reading.roll is not None:
         if any(_is_repeated(last, reading.roll) for last in state.last_rolls):
             state = replace(state, used=dice)

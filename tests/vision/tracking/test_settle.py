@@ -300,7 +300,17 @@ def test_untouched(dice: tuple[object, ...], same: bool) -> None:
         pytest.param([A, A], "waiting old", id="the dice that were confirmed before"),
         pytest.param([MOVED, A, A], "moving moving old", id="the camera finds its exposure first"),
         pytest.param([THROWN, THROWN], "waiting ok", id="other dice were thrown meanwhile"),
-        pytest.param([EMPTY, EMPTY, MOVED, A, A], "waiting empty moving moving ok", id="taken out"),
+        pytest.param([EMPTY, EMPTY, MOVED, B, B], "waiting empty moving moving ok", id="taken out"),
+        pytest.param(
+            [EMPTY, EMPTY, MOVED, A, A, MOVED, THROWN, THROWN],
+            "waiting empty moving moving old moving moving ok",
+            id="the camera looked past the tray",
+        ),
+        pytest.param(
+            [EMPTY, EMPTY, MOVED, GONE, GONE],
+            "waiting empty moving moving old",
+            id="past the tray, and a die is out",
+        ),
         pytest.param(
             [A, A, MOVED, THROWN, THROWN], "waiting old moving moving ok", id="the next throw"
         ),

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import pytest
 
-from companion.engine.dice import ALL_DICE
+from companion.engine.dice import ALL_DICE, Roll
 from companion.errors import CameraUnavailable
 from companion.tray import TrayStatus, TrayView
 from tests.vision.tray_fakes import FakeClock
@@ -64,13 +64,21 @@ class Rig:
         )
         self.seen_by = seen_by(self.camera)
         self.reports: list[TrayView] = []
-        self.live = CameraLoop(
+        self.live = self.loop()
+        self.simulator = Simulator(self.camera, self.live, lambda: ALL_DICE)
+
+    def loop(self, confirmed_roll: Roll | None = None) -> CameraLoop:
+        return CameraLoop(
             self.seen_by,  # type: ignore[arg-type]
             reopen=self.camera.plugged_in,
             reader=DiceReader(),
             in_play=lambda: ALL_DICE,
             on_view=self.reports.append,
+            confirmed_roll=confirmed_roll,
         )
+
+    def restart(self, confirmed_roll: Roll) -> None:
+        self.live = self.loop(confirmed_roll)
         self.simulator = Simulator(self.camera, self.live, lambda: ALL_DICE)
 
     def pass_s(self, seconds: float) -> None:
@@ -269,20 +277,43 @@ def test_used_dice_are_old_after_a_restart_a_blur_and_a_look_aside() -> None:
     assert isinstance(camera, Turnable)
     rig.throw()
     assert rig.now.roll is not None
-    rig.live = CameraLoop(
-        camera,  # type: ignore[arg-type]
-        reopen=rig.camera.plugged_in,
-        reader=DiceReader(),
-        in_play=lambda: ALL_DICE,
-        on_view=rig.reports.append,
-        confirmed_roll=rig.now.roll,
-    )
+    rig.restart(rig.now.roll)
     for camera.blur_px, status in ((0.0, "old"), (14.0, "empty"), (0.0, "old")):
         rig.pass_s(3.0)
         assert rig.now.status.value == status
     for camera.is_away, status in ((True, "empty"), (False, "old")):
         rig.pass_s(3.0)
         assert rig.now.status.value == status
+    rig.live.close()
+
+
+@pytest.mark.parametrize("trouble", ["away", "blurred"])
+def test_a_camera_that_sees_no_dice_at_a_restart_offers_none_again(trouble: str) -> None:
+    rig = Rig(Turnable)
+    camera = rig.seen_by
+    assert isinstance(camera, Turnable)
+    rig.throw()
+    assert rig.now.roll is not None
+    camera.is_away, camera.blur_px = trouble == "away", 14.0 if trouble == "blurred" else 0.0
+    rig.restart(rig.now.roll)
+    for status in ("empty", "old"):
+        rig.pass_s(3.0)
+        assert rig.now.status.value == status
+        camera.is_away, camera.blur_px = False, 0.0
+    rig.live.close()
+
+
+def test_a_throw_after_a_restart_over_a_bare_tray_is_offered() -> None:
+    rig = Rig(Turnable)
+    rig.throw()
+    confirmed = rig.now.roll
+    assert confirmed is not None
+    rig.camera._throw = None
+    rig.restart(confirmed)
+    rig.pass_s(3.0)
+    assert rig.now.status.value == "empty"
+    rig.throw()
+    assert rig.now.roll not in (None, confirmed)
     rig.live.close()
 
 
