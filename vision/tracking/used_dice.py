@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +29,7 @@ class UsedDice:
     Attributes:
         dice: The dice; empty if the roll was typed.
         lying: The picture in which they were read.
-        tray: The tray without them, if it was seen: dice may be most of what there is to see.
+        tray: The tray without them, seen or thought: dice may be most of what there is to see.
     """
 
     dice: tuple[DieView, ...] = ()
@@ -38,8 +39,10 @@ class UsedDice:
     @classmethod
     def kept(cls, dice: tuple[DieView, ...], lying: Pixels | None, tray: Pixels | None) -> UsedDice:
         """Keep pictures, but none of a tray that the camera was pushed away from since."""
-        if tray is not None and lying is not None:
-            tray = None if compare(take_reference(tray), lying).has_moved else tray
+        if lying is not None:
+            bare = _without(lying, dice)
+            if tray is None or compare(take_reference(tray), bare).has_moved:
+                tray = bare
         return cls(dice, lying, tray)
 
     def may_lie_there(self, pixels: Pixels) -> bool:
@@ -50,8 +53,19 @@ class UsedDice:
         """
         if self.lying is not None and _stand_out(self.lying, pixels, self.dice):
             return True
-        place = self.lying if self.tray is None else self.tray
-        return place is not None and compare(take_reference(place), pixels).has_moved
+        return self.tray is not None and compare(take_reference(self.tray), pixels).has_moved
+
+
+def _without(pixels: Pixels, dice: Sequence[DieView]) -> Pixels:
+    """The picture with the colour of the floor around it in the place of each die."""
+    bare = pixels.copy()
+    for die in dice:
+        _, floor = _face_and_floor(pixels, die)
+        if len(floor):
+            x, y = (round(each) for each in die.centre_xy)
+            colour = np.median(floor, axis=0).tolist()
+            cv2.circle(bare, (x, y), round(_RING[0] * die.edge_px), colour, -1)
+    return bare
 
 
 def _stand_out(before: Pixels, pixels: Pixels, dice: Sequence[DieView]) -> bool:
@@ -67,12 +81,19 @@ def _stand_out(before: Pixels, pixels: Pixels, dice: Sequence[DieView]) -> bool:
 
 def _contrast(pixels: Pixels, die: DieView) -> NDArray[np.float64]:
     """Blue, green and red (3,) of a die's face less those of the floor around it."""
+    face, floor = _face_and_floor(pixels, die)
+    if not len(face) or not len(floor):
+        return np.zeros(3)
+    return np.asarray(face.mean(axis=0) - np.median(floor, axis=0))
+
+
+def _face_and_floor(
+    pixels: Pixels, die: DieView
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The pixels (N, 3) of a die's face, and those of the floor around it."""
     (x, y), reach = die.centre_xy, _RING[1] * die.edge_px
     top, left = max(0, int(y - reach)), max(0, int(x - reach))
     part = pixels[top : int(y + reach) + 1, left : int(x + reach) + 1].astype(np.float64)
     rows, columns = np.ogrid[: part.shape[0], : part.shape[1]]
     away = np.hypot(columns + left - x, rows + top - y) / die.edge_px
-    face, floor = part[away < _FACE], part[(away > _RING[0]) & (away < _RING[1])]
-    if not len(face) or not len(floor):
-        return np.zeros(3)
-    return np.asarray(face.mean(axis=0) - np.median(floor, axis=0))
+    return part[away < _FACE], part[(away > _RING[0]) & (away < _RING[1])]
