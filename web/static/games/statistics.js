@@ -104,9 +104,12 @@ function ask(isSure) {
   setText($("people-delete"), isSure ? t("games.delete_sure", { name }) : t("games.delete"));
 }
 
-/** Like the server's `name_key`: "Groß" and "gross" are one, however many spaces are between words. */
+const UNSEEN = /[\p{Cf}\p{Variation_Selector}\u034f\u17b4\u17b5]/gu;
+const folded = (c) => (c === "ı" ? c : c.toLowerCase().toUpperCase().toLowerCase()); // by way of SS for ß
+
+/** Like the server's `name_key`: "Groß", "GROẞ" and "gross" are one, and so are a black and a red heart. */
 const keyOf = (name) =>
-  name.normalize("NFC").replace(/\p{Cf}/gu, "").replace(/\s+/gu, " ").trim().toUpperCase().toLowerCase();
+  [...name.normalize("NFC").replace(UNSEEN, "").replace(/\s+/gu, " ").trim()].map(folded).join("");
 
 /** Two players become one only after the button has named both: it cannot be taken back. */
 function rename() {
