@@ -118,6 +118,19 @@ def test_a_webcam_that_came_while_the_first_one_ran_takes_no_place() -> None:
     assert reopen().source == "/dev/video10"
 
 
+def test_the_own_webcam_comes_back_once_a_borrowed_one_is_taken_out() -> None:
+    desk = Desk("/dev/video10")
+    reopen = Reopener(desk.open, "/dev/video10", webcams=lambda: desk.paths)
+    desk.paths = []
+    with pytest.raises(CameraUnavailable):
+        reopen()
+    desk.paths = ["/dev/video11"]
+    assert reopen().source == "/dev/video11"
+    desk.paths = ["/dev/video10"]  # it was plugged in again while the borrowed one ran
+    for _ in range(2):
+        assert reopen().source == "/dev/video10"
+
+
 def test_a_new_webcam_that_cannot_be_opened_keeps_no_other_one_out() -> None:
     desk = Desk("/dev/video10")
     found = list(desk.paths)
