@@ -40,24 +40,29 @@ class PastGames:
 
     def one_by_one(self) -> Iterator[SavedGame]:
         """Every game with its moves, the oldest first, each read when it is asked for."""
-        for result in self.results():
-            if (game := self._archive.game(result.number, self._store.history)) is not None:
+        archive, found = self._read()  # names may be changed while they are asked for
+        for result in found:
+            if (game := archive.game(result.number, self._store.history)) is not None:
                 yield game
 
     def game(self, number: int) -> SavedGame | None:
         """A game with its moves, or None."""
-        self.results()
-        return self._archive.game(number, self._store.history)
+        archive, _ = self._read()
+        return archive.game(number, self._store.history)
 
     def results(self) -> list[Result]:
         """The result of every game, the oldest first; steps go on while old games are read."""
+        return self._read()[1]
+
+    def _read(self) -> tuple[Archive, list[Result]]:
         with self._transaction():
-            mark = self._store.mark
-        found = self._archive.results(self._store.history, mark.revision)
-        if self._archive.finished > self._kept and (kept := self._archive.kept(mark)):
-            self._kept = self._archive.finished
+            archive, mark = self._archive, self._store.mark
+        found = archive.results(self._store.history, mark.revision)
+        is_newest = archive is self._archive and archive.finished > self._kept
+        if is_newest and (kept := archive.kept(mark)):
+            self._kept = archive.finished
             self._store.keep(RESULTS, kept)
-        return found
+        return archive, found
 
     def results_within(self, seconds: float) -> list[Result]:
         """The results, or none if old games take longer to read; they are read on meanwhile.

@@ -68,6 +68,15 @@ def test_a_new_name_merges_two_players_in_every_game(played: Path) -> None:
     again.store.close()
 
 
+def test_a_name_changed_during_an_export_takes_no_games_out_of_it(played: Path) -> None:
+    stage = Stage(played)
+    exported = stage.session.past.one_by_one()
+    first = next(exported)
+    assert stage.session.rename_player("bebn", "Ben") is None
+    assert [first.number, *(game.number for game in exported)] == [1, 2, 3, 4, 5]
+    stage.store.close()
+
+
 def test_a_merged_player_who_once_sat_there_takes_nobodys_seat(tmp_path: Path) -> None:
     """Ben sits at the table, where he joined again by his nickname and left at once."""
     stage = Stage(tmp_path)
