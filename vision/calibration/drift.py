@@ -51,11 +51,13 @@ class Drift:
         stayed: Share of the blocks with detail that are unchanged.
         brighter: Ratio of the brightness now to then.
         tint: Factor by which blue or red changed against green, whichever is larger.
+        is_plain: All detail is gone, as through a covered lens; that is no sign of a movement.
     """
 
     stayed: float
     brighter: float
     tint: float
+    is_plain: bool
 
     @property
     def has_moved(self) -> bool:
@@ -90,24 +92,25 @@ def compare(reference: Reference, pixels: Pixels) -> Drift:
     now = take_reference(pixels)
     ratios = (_colours(now) + 8.0) / (_colours(reference) + 8.0)
     tints = np.median(ratios[:, [0, 2]] / ratios[:, [1]], axis=0)
+    stayed = _stayed(_grey(reference), _grey(now))
     return Drift(
-        stayed=_stayed(_grey(reference), _grey(now)),
+        stayed=1.0 if stayed is None else stayed,
         brighter=float(np.median(ratios[:, 1])),
         tint=float(np.maximum(tints, 1.0 / tints).max()),
+        is_plain=stayed is None,
     )
 
 
-def _stayed(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
-    """Share of the blocks with detail that correlate with the reference.
-
-    A picture without detail, as through a covered lens, is no sign of a movement.
-    """
+def _stayed(before: NDArray[np.float32], now: NDArray[np.float32]) -> float | None:
+    """Share of the blocks with detail that correlate with the reference; None if all lost it."""
     one, two = _blocks(before), _blocks(now)
     spread, spread_now = (np.sqrt((each**2).mean(axis=1)) for each in (one, two))
     likeness = (one * two).mean(axis=1) / (spread * spread_now + 1e-6)
     shows = spread > _DETAIL
-    if not (spread_now[shows] > _DETAIL).any():
+    if not shows.any():
         return 1.0
+    if not (spread_now[shows] > _DETAIL).any():
+        return None
     return float((likeness[shows] > _LIKE).mean())
 
 

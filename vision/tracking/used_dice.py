@@ -53,7 +53,10 @@ class UsedDice:
         """
         if self.lying is not None and _stand_out(self.lying, pixels, self.dice):
             return True
-        return self.tray is not None and compare(take_reference(self.tray), pixels).has_moved
+        if self.tray is None:
+            return False
+        drift = compare(take_reference(self.tray), pixels)
+        return drift.has_moved or drift.is_plain
 
 
 def _without(pixels: Pixels, dice: Sequence[DieView]) -> Pixels:

@@ -217,9 +217,9 @@ class Around:
 
 
 class Turnable(Around):
-    """It can be turned away, to a table top with a grain, and go out of focus."""
+    """It can be turned away, to a table top with a grain or a wall, and go out of focus."""
 
-    is_away = False
+    is_away = is_before_a_wall = False
     blur_px = 0.0
 
     def read(self) -> Frame | None:
@@ -227,6 +227,8 @@ class Turnable(Around):
         assert frame is not None
         noise = noises(frame.pixels.shape)[frame.number % NOISES]
         seen = table_top(frame.pixels.shape) if self.is_away else frame.pixels
+        if self.is_before_a_wall:
+            seen = np.full_like(seen, seen.mean())
         if self.blur_px:
             seen = cv2.GaussianBlur(seen, (0, 0), self.blur_px)
         pixels = cv2.add(seen, noise, dtype=cv2.CV_8U)
@@ -249,7 +251,7 @@ def table_top(shape: tuple[int, ...]) -> Pixels:
     return np.clip(120 + 3 * grain, 0, 255).astype(np.uint8)
 
 
-@pytest.mark.parametrize("trouble", ["away", "blurred", "dice out"])
+@pytest.mark.parametrize("trouble", ["away", "before a wall", "blurred", "dice out"])
 def test_used_dice_are_new_again_only_once_they_were_out(trouble: str) -> None:
     rig = Rig(Turnable)
     camera = rig.seen_by
@@ -262,10 +264,11 @@ def test_used_dice_are_new_again_only_once_they_were_out(trouble: str) -> None:
     if trouble == "dice out":
         rig.camera._throw = None
     camera.is_away, camera.blur_px = trouble == "away", 14.0 if trouble == "blurred" else 0.0
+    camera.is_before_a_wall = trouble == "before a wall"
     rig.pass_s(3.0)
     assert rig.now.status.value == "empty"
     rig.camera._throw = thrown
-    camera.is_away, camera.blur_px = False, 0.0
+    camera.is_away, camera.is_before_a_wall, camera.blur_px = False, False, 0.0
     rig.pass_s(3.0)
     assert rig.now.status.value == ("ok" if trouble == "dice out" else "old")
     rig.live.close()
