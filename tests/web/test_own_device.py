@@ -139,6 +139,22 @@ def test_a_table_view_says_who_was_passed_over_and_what_broke(
     page.evaluate(after)
     assert page.evaluate("window.spoken")[-1] == "en-GB Roll 1"
     assert page.evaluate("window.cancelled") == 4
+    uncut = """import('/static/table/sound.js').then(({ sound }) => {
+      const say = (number, kind) => ({ number, kind, spoken: `${kind} ${number}` });
+      const hear = (...heard) => sound({ heard, table: { sound: true }, epoch: 'another' });
+      hear(say(1, 'roll'), say(2, 'fault'), say(3, 'roll'));
+      hear(say(3, 'roll'), say(4, 'mended'));
+      speechSynthesis.speaking = true;
+      window.cancelled = null;
+      hear(say(4, 'mended'), say(5, 'roll'));
+    })"""
+    page.evaluate(uncut)
+    assert page.evaluate("window.spoken.slice(-3)") == [
+        "en-GB fault 2 roll 3",
+        "en-GB mended 4",
+        "en-GB roll 5",
+    ]
+    assert page.evaluate("window.cancelled") is None, "the news of the equipment is said to its end"
 
 
 def test_a_refusal_whose_reason_is_gone_is_heard_no_more(stage: Stage) -> None:

@@ -34,9 +34,11 @@ const CHIMES = {
 
 // kinds that wait for the end of what is being said, as at the loudspeaker; the others cut it off
 const WAITING = new Set(["closing", "passed", "left", "refused", "fault", "mended"]);
+const UNCUT = new Set(["fault", "mended"]); // nothing cuts these off
 
 let audio = null;
 let newest = null; // number of the newest announcement that was heard
+let last = ""; // kind of what was said last
 let run = ""; // of the program: its announcements count from 1
 
 const isOn = () => recall(KEY) === "on";
@@ -66,9 +68,10 @@ export function sound({ heard, table, epoch }) {
   newest = heard.length ? heard[heard.length - 1].number : 0;
   if (!fresh.length || !isOn() || !table.sound) return;
   const cut = fresh.map(({ kind }) => !WAITING.has(kind)).lastIndexOf(true);
-  const news = fresh.slice(Math.max(cut, 0));
-  chime(news[0].kind);
-  if (cut >= 0) globalThis.speechSynthesis?.cancel();
+  const news = fresh.filter(({ kind }, n) => n >= cut || UNCUT.has(kind));
+  chime(fresh[Math.max(cut, 0)].kind);
+  if (cut >= 0 && !(UNCUT.has(last) && globalThis.speechSynthesis?.speaking)) globalThis.speechSynthesis?.cancel();
+  last = news[news.length - 1].kind;
   speak(news.map(({ spoken }) => spoken).join(" ").trim(), table);
 }
 
