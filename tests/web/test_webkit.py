@@ -1,0 +1,46 @@
+"""What only WebKit does, which Safari and every browser on an iPhone show pages with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from companion.tray import TrayStatus, TrayView
+from tests.session.fakes import Stage
+from tests.web import webkit
+from tests.web.browsing import TV, close_red, put
+from tests.web.webkit import WebKit
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not webkit.is_here(), reason="apt-get install webkit2gtk-driver xvfb"),
+]
+
+FITS = "document.documentElement.scrollHeight <= innerHeight"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[WebKit]:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    with webkit.window(str(home)) as page:
+        page.resize(TV)
+        yield page
+
+
+def test_sheets_fit_a_tv(stage: Stage, address: str, page: WebKit) -> None:
+    put(stage, "roll", "big_points")
+    stage.session.see(TrayView(TrayStatus.WAITING))
+    page.open(f"{address}/table")
+    page.wait_for("document.querySelectorAll('.news .final').length === 3")
+    page.wait_for(FITS)
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_closed_row_fits_a_tv(stage: Stage, address: str, page: WebKit, language: str) -> None:
+    close_red(stage, language)
+    page.open(f"{address}/table")
+    page.wait_for("document.querySelector('.rows .is-closed')")
+    page.wait_for(FITS)

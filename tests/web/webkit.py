@@ -1,0 +1,117 @@
+"""WebKit, the engine of every browser on an iPhone, driven by WebDriver on a screen of its own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
+from typing import Any
+
+from tests.web.browsing import PATIENCE_S
+
+DRIVER, SCREEN = "WebKitWebDriver", "Xvfb"
+
+
+def is_here() -> bool:
+    """Whether this machine has WebKit: apt-get install webkit2gtk-driver xvfb."""
+    return all(map(shutil.which, (DRIVER, SCREEN)))
+
+
+class WebKit:
+    """A window of WebKit."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        asked = {"capabilities": {"alwaysMatch": {}}}
+        self._session = f"/session/{self._call('POST', '/session', asked)['sessionId']}"
+
+    def _call(self, method: str, path: str, body: object = None) -> Any:
+        line = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)
+        line.request(method, path, json.dumps(body) if method == "POST" else None)
+        answer = line.getresponse()
+        value = json.load(answer)["value"]
+        line.close()
+        assert answer.status == 200, value
+        return value
+
+    def resize(self, size_wh: tuple[int, int]) -> None:
+        """Give the page, not the window, a size."""
+        width, height = size_wh
+        for _ in range(3):
+            is_w, is_h = self.run("return [innerWidth, innerHeight]")
+            rect = self._call("GET", f"{self._session}/window/rect")
+            wide, high = rect["width"] + width - is_w, rect["height"] + height - is_h
+            self._call("POST", f"{self._session}/window/rect", {"width": wide, "height": high})
+        self.wait_for(f"innerWidth === {width} && innerHeight === {height}")
+
+    def open(self, url: str) -> None:
+        self._call("POST", f"{self._session}/url", {"url": url})
+
+    def back(self) -> None:
+        self._call("POST", f"{self._session}/back", {})
+
+    def run(self, script: str) -> Any:
+        body = {"script": script, "args": []}
+        return self._call("POST", f"{self._session}/execute/sync", body)
+
+    def wait_for(self, condition: str) -> None:
+        """Wait until a condition in JavaScript holds."""
+        until_s = time.monotonic() + PATIENCE_S
+        while not self.run(f"return Boolean({condition})"):
+            assert time.monotonic() < until_s, condition
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        self._call("DELETE", self._session)
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def _running(*command: str, **env: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", **env} if env else None,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE_S)
+
+
+@contextmanager
+def window(home: str) -> Iterator[WebKit]:
+    """A window that remembers nothing of others; its programs keep their files in `home`."""
+    with ExitStack() as stack:
+        wanted = (SCREEN, "-displayfd", "1", "-screen", "0", "2200x1500x24")
+        screen = stack.enter_context(_running(*wanted))
+        assert screen.stdout is not None
+        display = f":{screen.stdout.readline().strip()}"
+        port = _free_port()
+        env = {"DISPLAY": display, "HOME": home, "XDG_RUNTIME_DIR": home, "NO_AT_BRIDGE": "1"}
+        stack.enter_context(_running(DRIVER, f"--port={port}", **env))
+        until_s = time.monotonic() + PATIENCE_S
+        while not _listens(port):
+            assert time.monotonic() < until_s, "the driver does not start"
+            time.sleep(0.05)
+        shown = WebKit(port)
+        stack.callback(shown.close)
+        yield shown
