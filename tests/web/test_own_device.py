@@ -25,9 +25,28 @@ HAS_VOICES = """
   Object.defineProperty(window, 'speechSynthesis', { value: {
     getVoices: () => [{ lang: 'de-DE' }, { lang: 'en-GB' }],
     cancel: () => window.cancelled = window.spoken.length,
-    speak: ({ text, voice }) => window.spoken.push(`${voice.lang} ${text}`),
+    speak: ({ text, voice }) => text && window.spoken.push(`${voice.lang} ${text}`),
   } });
 """
+
+WANTS_A_TAP = """
+  let isUnlocked = false;
+  addEventListener('click', () => {
+    window.inTap = true;
+    setTimeout(() => window.inTap = false);
+  }, true);
+  window.spoken = [];
+  window.SpeechSynthesisUtterance = function (text) { this.text = text; };
+  Object.defineProperty(window, 'speechSynthesis', { value: {
+    getVoices: () => [{ lang: 'en-GB' }],
+    cancel: () => {},
+    speak: ({ text }) => {
+      isUnlocked ||= window.inTap;
+      if (isUnlocked && text) window.spoken.push(text);
+    },
+  } });
+"""
+"""As on an iPhone, which is silent until it has spoken in a tap."""
 
 KEEPS_SCREEN_ON = """
   window.isKeptOn = false;
@@ -111,6 +130,19 @@ def test_a_table_view_speaks_once_allowed_and_fills_the_screen(
     assert only_sum == "en-GB 9"
     page.get_by_role("button", name="Full screen").click()
     page.wait_for_function("() => document.fullscreenElement !== null")
+
+
+@browser
+def test_a_table_view_loaded_anew_speaks_after_any_tap(stage: Stage, open_page: OpenPage) -> None:
+    put(stage, "action1")
+    page = open_page("/table", size_wh=TV)
+    page.evaluate("localStorage.setItem('table-sound', 'on')")
+    page.add_init_script(WANTS_A_TAP)
+    page.reload()
+    page.get_by_role("button", name="Sound", pressed=True).wait_for()
+    page.locator("#now").click()
+    assert stage.session.close_action() is None
+    page.wait_for_function("() => window.spoken.length > 0")
 
 
 @browser

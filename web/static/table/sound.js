@@ -37,6 +37,7 @@ const WAITING = new Set(["closing", "passed", "left", "refused", "fault", "mende
 const UNCUT = new Set(["fault", "mended"]); // nothing cuts these off
 
 let audio = null;
+let isUnlocked = false; // by a tap on this page
 let newest = null; // number of the newest announcement that was heard
 let last = ""; // kind of what was said last
 let run = ""; // of the program: its announcements count from 1
@@ -52,10 +53,19 @@ export function offerSound() {
     draw();
     if (isOn()) {
       chime("closed");
-      speak(t("table.sound"), {}); // iPhones only speak later what once spoke in a tap
+      speak(t("table.sound"), {});
     } else globalThis.speechSynthesis?.cancel();
   });
-  document.addEventListener("click", () => isOn() && audio?.resume());
+  document.addEventListener("click", () => isOn() && unlock());
+}
+
+/** In a tap, allow sounds outside of taps: also a page loaded anew, whose sound was on, wants one first. */
+function unlock() {
+  audio ??= new AudioContext();
+  void audio.resume();
+  if (isUnlocked) return;
+  isUnlocked = true;
+  globalThis.speechSynthesis?.speak(new SpeechSynthesisUtterance("")); // iPhones later speak what once did in a tap
 }
 
 const draw = () => setAttribute($("sound"), "aria-pressed", String(isOn()));
