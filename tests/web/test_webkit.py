@@ -44,3 +44,20 @@ def test_a_closed_row_fits_a_tv(stage: Stage, address: str, page: WebKit, langua
     page.open(f"{address}/table")
     page.wait_for("document.querySelector('.rows .is-closed')")
     page.wait_for(FITS)
+
+
+def test_a_page_gone_back_to_has_the_colours_chosen_since(
+    stage: Stage, address: str, page: WebKit
+) -> None:
+    put(stage, "lobby")
+    dark = "getComputedStyle(document.documentElement).colorScheme === 'dark'"
+    page.open(address)
+    page.wait_for("document.querySelector('#name')")
+    assert not page.run(f"return {dark}")
+    page.open(f"{address}/table")
+    page.wait_for("document.querySelector('#theme:not([hidden])')")
+    page.run("document.querySelector('#theme').click()")
+    page.wait_for(dark)
+    page.back()
+    page.wait_for("document.querySelector('#name')")
+    page.wait_for(dark)

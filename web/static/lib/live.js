@@ -54,7 +54,11 @@ export function start(as = "") {
     else hiddenTimer = setTimeout(closeStream, HIDDEN_MS);
   });
   // iOS drops streams of sleeping pages silently: every wake-up opens a new one
-  addEventListener("pageshow", (event) => event.persisted && openStream());
+  addEventListener("pageshow", async (event) => {
+    if (!event.persisted) return;
+    openStream();
+    if (await get("/api/state")) location.reload(); // Safari shows the language and colours of when it was left
+  });
   addEventListener("online", openStream);
   addEventListener("focus", () => source ?? openStream()); // it may have been replaced by newer pages
   addEventListener("storage", (event) => {
