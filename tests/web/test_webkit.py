@@ -61,3 +61,11 @@ def test_a_page_gone_back_to_has_the_colours_chosen_since(
     page.back()
     page.wait_for("document.querySelector('#name')")
     page.wait_for(dark)
+
+
+def test_the_total_looks_like_a_button(stage: Stage, address: str, page: WebKit) -> None:
+    put(stage, "lobby")
+    page.open(address)
+    style = "getComputedStyle(document.querySelector('.total-word'))"
+    assert page.run(f"return {style}.textDecorationLine") == "underline"
+    assert page.run(f"return {style}.textDecorationStyle") == "dotted"
