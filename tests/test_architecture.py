@@ -372,17 +372,6 @@ def test_every_dependency_is_declared() -> None:
     assert strangers == set()
 
 
-def test_only_tests_use_the_simulators_true_dice() -> None:
-    """A reading must come from the picture, never from the simulator's own knowledge."""
-    users = {
-        module
-        for module, source in our_sources()[0].items()
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Attribute) and node.attr == "dice_for_tests"
-    }
-    assert users == set()
-
-
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 
 LOGGER = logging.getLogger(__name__)
@@ -73,17 +74,12 @@ class Watchdog:
         """
         self._checks, self._send = checks, send
         self._beat_s = period_s / BEATS_PER_PERIOD
-        self._stop = threading.Event()
         self._failing: tuple[str, ...] = ()
         self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
 
     def start(self) -> None:
         """Begin to check and to report."""
         self._thread.start()
-
-    def close(self) -> None:
-        """Stop; may be called twice."""
-        self._stop.set()
 
     def beat(self) -> bool:
         """Run every check once; report and return True if all passed."""
@@ -99,9 +95,9 @@ class Watchdog:
         return True
 
     def _run(self) -> None:
-        while not self._stop.is_set():
+        while True:
             self.beat()
-            self._stop.wait(self._beat_s)
+            time.sleep(self._beat_s)
 
 
 def _passes(check: Check) -> bool:

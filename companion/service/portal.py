@@ -135,11 +135,6 @@ class Portal:
         self._server: _Server | None = None
         self._has_complained = False
 
-    @property
-    def port(self) -> int | None:
-        """The port that answers now; None while nothing does."""
-        return self._server.server_port if self._server is not None else None
-
     def follow(self, is_on: bool) -> None:
         """Begin to answer, or stop; without the right to, phones ask in vain.
 

@@ -26,11 +26,15 @@ def portal() -> Iterator[Portal]:
     portal.close()
 
 
+def port_of(portal: Portal) -> int:
+    assert portal._server is not None
+    return portal._server.server_port
+
+
 def asked(
     portal: Portal, host: str, path: str, method: str = "GET"
 ) -> tuple[int, str | None, bytes]:
-    assert portal.port is not None
-    connection = http.client.HTTPConnection("127.0.0.1", portal.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(portal), timeout=10)
     connection.request(method, path, headers={"Host": host})
     answer = connection.getresponse()
     found = answer.status, answer.headers["Location"] or answer.headers["Content-Type"]
@@ -81,12 +85,11 @@ def test_each_system_gets_the_answer_it_takes_for_a_good_network(
 
 def test_phones_that_say_nothing_keep_no_other_waiting(portal: Portal) -> None:
     portal.follow(True)
-    assert portal.port is not None
     with ExitStack() as stack:
         for number in range(100):
             phone = stack.enter_context(socket.socket())
             phone.bind((f"127.0.1.{1 + number // 50}", 0))
-            phone.connect(("127.0.0.1", portal.port))
+            phone.connect(("127.0.0.1", port_of(portal)))
         began_s = time.monotonic()
         for _ in range(5):
             assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
@@ -101,9 +104,8 @@ def test_phones_that_say_nothing_keep_no_other_waiting(portal: Portal) -> None:
 
 def test_a_phone_that_trickles_is_hung_up_on(portal: Portal) -> None:
     portal.follow(True)
-    assert portal.port is not None
     ended = threading.Event()
-    with socket.create_connection(("127.0.0.1", portal.port)) as trickling:
+    with socket.create_connection(("127.0.0.1", port_of(portal))) as trickling:
         trickling.settimeout(5 * PATIENCE_S)
 
         def trickle() -> None:
@@ -125,7 +127,7 @@ def test_a_hotspot_whose_address_comes_late_is_answered() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         portal = Portal(TABLE, ("127.0.0.1", taken.getsockname()[1]))
         portal.follow(True)
-        assert portal.port is None
+        assert portal._server is None
     portal.follow(True)
     assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
     portal.close()
@@ -133,17 +135,17 @@ def test_a_hotspot_whose_address_comes_late_is_answered() -> None:
 
 def test_nothing_is_answered_without_a_hotspot(portal: Portal) -> None:
     portal.follow(True)
-    port = portal.port
+    port = port_of(portal)
     portal.follow(False)
-    assert portal.port is None
+    assert portal._server is None
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port or 0))
+        socket.create_connection(("127.0.0.1", port))
 
 
 def test_a_port_that_may_not_be_bound_costs_nothing_else() -> None:
     portal = Portal(TABLE, ("192.0.2.1", 80))
     portal.follow(True)
-    assert portal.port is None
+    assert portal._server is None
 
 
 def test_the_names_that_systems_ask_for_lead_to_the_table() -> None:

@@ -181,11 +181,6 @@ def is_fast_in_eight_bits() -> bool:
     return processors.exists() and "vnni" in processors.read_text(encoding="utf-8")
 
 
-def forget_nets() -> None:
-    """Load all networks again when they are next needed."""
-    _loaded.cache_clear()
-
-
 @lru_cache(maxsize=2)
 def shared_layers(name: str) -> dict[str, Scores]:
     """The weights and biases of the layers that run in NumPy, loaded once per process."""

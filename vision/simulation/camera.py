@@ -115,21 +115,6 @@ class SimulatedTray:
         self._last_still = -1
 
     @property
-    def began_s(self) -> float | None:
-        """Frame time at which the throw was first seen; None before."""
-        return self._began_s
-
-    @property
-    def rests_s(self) -> float:
-        """Seconds from then until the last die comes to rest."""
-        return self._throw.rests_s if self._throw is not None else 0.0
-
-    @property
-    def dice_for_tests(self) -> tuple[Die, ...]:
-        """The dice at rest; only tests may read them, to compare readings."""
-        return self._throw.at_rest if self._throw is not None else ()
-
-    @property
     def is_silent(self) -> bool:
         """Whether it is unplugged at present."""
         return self._trouble == "unplug" and self._clock() < self._trouble_until_s

@@ -43,9 +43,9 @@ SHAPES = {
 
 @pytest.fixture
 def no_net_loaded() -> Iterator[None]:
-    models.forget_nets()
+    models._loaded.cache_clear()
     yield
-    models.forget_nets()
+    models._loaded.cache_clear()
 
 
 def a_picture(shape: tuple[int, ...]) -> Scores:
@@ -111,7 +111,7 @@ def test_without_onnx_runtime_opencv_reads(monkeypatch: pytest.MonkeyPatch) -> N
     assert picture is not None
     read = DiceReader().read(Frame(picture))
     assert isinstance(models.shared_net("finder"), OpenCvNet)
-    models.forget_nets()
+    models._loaded.cache_clear()
     monkeypatch.undo()
     again = DiceReader().read(Frame(picture))
     assert [(d.colour, d.value) for d in read.dice] == [(d.colour, d.value) for d in again.dice]

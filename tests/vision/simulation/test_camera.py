@@ -14,7 +14,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from companion.tray import TrayView
-from tests.vision.tray_fakes import FakeClock
+from tests.vision.tray_fakes import FakeClock, dice_at_rest
 from vision.reading import Frame
 from vision.simulation.camera import HAND_S, STILLS, SimulatedTray
 from vision.simulation.default_tray import default_tray
@@ -209,17 +209,17 @@ def test_a_seed_repeats_its_throws_however_many_frames_lie_between() -> None:
         for _ in range(3):
             tray.throw(ALL_DICE)
             frames(tray, pause)
-            throws.append(tray.dice_for_tests)
+            throws.append(dice_at_rest(tray))
     assert first == second
     assert len(set(first)) == 3
-    assert third.dice_for_tests not in first
+    assert dice_at_rest(third) not in first
 
 
 def test_without_a_seed_no_two_runs_are_alike() -> None:
     one, other = simulated_tray(None), simulated_tray(None)
     one.throw(ALL_DICE)
     other.throw(ALL_DICE)
-    assert one.dice_for_tests != other.dice_for_tests
+    assert dice_at_rest(one) != dice_at_rest(other)
 
 
 def test_a_throw_during_a_throw_starts_over() -> None:
@@ -228,7 +228,7 @@ def test_a_throw_during_a_throw_starts_over() -> None:
     frames(tray, 8)
     tray.throw(ALL_DICE[:3])
     frames(tray, 25)
-    assert len(tray.dice_for_tests) == 3
+    assert len(dice_at_rest(tray)) == 3
     assert not any(movements(frames(tray, 3)))
 
 
@@ -247,7 +247,7 @@ def test_a_throw_takes_a_named_mishap(mishap: str) -> None:
     tray = simulated_tray()
     tray.throw(ALL_DICE, mishap=mishap)
     frames(tray, 3)
-    assert len(tray.dice_for_tests) == 6
+    assert len(dice_at_rest(tray)) == 6
 
 
 def test_an_unknown_mishap_is_refused_in_one_line() -> None:
@@ -284,7 +284,7 @@ def test_throws_are_read_from_the_picture(throws: int) -> None:
             assert live.turn() == 0.0
         report = reports[-1]
         if report.roll is not None:
-            values = [(die.colour, die.top[0]) for die in tray.dice_for_tests]
+            values = [(die.colour, die.top[0]) for die in dice_at_rest(tray)]
             assert sorted(v for c, v in values if c is DieColour.WHITE) == list(report.roll.white)
             assert dict(values[2:]) == dict(report.roll.coloured)
             read += 1
