@@ -19,6 +19,8 @@ from companion.errors import ConfigError
 
 LOGGER = logging.getLogger(__name__)
 
+PROGRAM = "espeak-ng"
+
 VOLUMES = (0, 200)
 """Range of espeak-ng's amplitude: 100 is normal, 0 is muted."""
 
@@ -65,23 +67,12 @@ class Speaker:
     silent and one warning is logged.
     """
 
-    def __init__(
-        self,
-        *,
-        volume: int = 100,
-        words_per_minute: int = 165,
-        executable: str = "espeak-ng",
-        wav_path: Path | None = None,
-        hung_s: float = HUNG_S,
-    ) -> None:
+    def __init__(self, *, volume: int = 100, words_per_minute: int = 165) -> None:
         """Find espeak-ng and start the thread.
 
         Args:
             volume: In the range `VOLUMES`.
             words_per_minute: In the range `SPEEDS`.
-            executable: Name or path of espeak-ng.
-            wav_path: Write each text into this file instead of speaking it.
-            hung_s: See `HUNG_S`.
         Raises:
             ConfigError: A number is out of range.
         """
@@ -94,12 +85,9 @@ class Speaker:
         self._has_complained = False
         self._is_closed = False
         self.tune(volume, words_per_minute)
-        self._wav = [] if wav_path is None else ["-w", str(wav_path.absolute())]
-        self._hung_s = hung_s
-        self._name = executable
-        self._executable = shutil.which(executable)
+        self._executable = shutil.which(PROGRAM)
         if self._executable is None:
-            self._complain("%s is not installed (apt install espeak-ng)", executable)
+            self._complain("%s is not installed (apt install espeak-ng)", PROGRAM)
         self._thread = threading.Thread(target=self._work, name="voice", daemon=True)
         self._thread.start()
 
@@ -107,7 +95,7 @@ class Speaker:
     def trouble(self) -> str | None:
         """Why nothing is spoken, or None."""
         if self._executable is None:
-            return f"{self._name} is not installed"
+            return f"{PROGRAM} is not installed"
         return "the sound does not play" if self._has_complained else None
 
     def tune(self, volume: int, words_per_minute: int) -> None:
@@ -147,13 +135,6 @@ class Speaker:
         """Stop speaking and clear the queue."""
         self._supersede(None, None)
 
-    def wait_until_silent(self, timeout_s: float) -> bool:
-        """Wait until the queue is empty; False if the time was too short."""
-        with self._changed:
-            return self._changed.wait_for(
-                lambda: not self._queue and self._current is None, timeout_s
-            )
-
     def close(self) -> None:
         """Stop for good; further calls do nothing."""
         with self._changed:
@@ -179,7 +160,6 @@ class Speaker:
         while True:
             with self._changed:
                 self._current = None
-                self._changed.notify_all()
                 self._changed.wait_for(lambda: bool(self._queue) or self._is_closed)
                 if not self._queue:
                     return
@@ -212,12 +192,12 @@ class Speaker:
 
     def _speak(self, text: str, language: str) -> None:
         if self._executable is None:
-            self._executable = shutil.which(self._name)  # it may have been installed meanwhile
+            self._executable = shutil.which(PROGRAM)  # it may have been installed meanwhile
         if self._executable is None:
             return
         options = ["--stdin", "-b", "1", "-a", str(self._volume), "-s", str(self._words_per_minute)]
-        command = [self._executable, "-v", language, *options, *self._wav]
-        patience_s = 3 * spoken_s(text, self._words_per_minute) + self._hung_s
+        command = [self._executable, "-v", language, *options]
+        patience_s = 3 * spoken_s(text, self._words_per_minute) + HUNG_S
         status, trouble = self._run(command, _speakable(text), patience_s)
         # Without a sound card espeak-ng 1.51 prints "error: ..." and still exits with 0. A
         # negative status means that this program killed it.

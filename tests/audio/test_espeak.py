@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from companion.audio import espeak
 from companion.audio.espeak import Clip, Speaker, spoken_s
 from companion.errors import ConfigError
 from companion.messages.catalogue import LANGUAGES
+from tests.waiting import until
 
 PATIENCE_S = 20.0
 """For what must come; it comes in milliseconds."""
@@ -81,12 +83,16 @@ def speaker(voice: StandIn) -> Iterator[Speaker]:
     speaker.close()
 
 
+def until_silent(speaker: Speaker) -> None:
+    until(lambda: not speaker._queue and speaker._current is None)
+
+
 def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Speaker) -> None:
     assert speaker.trouble is None
     speaker.say(["White seven."], "en")
     assert voice.line() == "alone|-v en --stdin -b 1 -a 80 -s 150|White seven."
     assert voice.line() == "said|White seven."
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +137,7 @@ def test_of_many_texts_only_the_last_is_spoken(voice: StandIn, speaker: Speaker)
     while not lines or lines[-1] != "said|the last word":
         lines.append(voice.line())
     assert not [line for line in lines if line.startswith("TWO-VOICES")]
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert voice.all_lines() == []
 
 
@@ -152,7 +158,7 @@ def test_outdated_text_is_cut_short_or_never_spoken(voice: StandIn, speaker: Spe
     speaker.say(["Ben throws next."], "en", "turn", cancels={"roll", "refused"})
     assert voice.line().endswith("|Ben throws next.")
     assert voice.line() == "said|Ben throws next."
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert voice.all_lines() == []
 
 
@@ -160,7 +166,7 @@ def test_cancelling_a_text_cancels_its_continuation(voice: StandIn, speaker: Spe
     speaker.say(["on forever", "and after"], "en")
     voice.line()
     speaker.stop()
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert voice.all_lines() == []
 
 
@@ -172,9 +178,9 @@ def test_volume_and_speed_change_with_the_next_text(voice: StandIn, speaker: Spe
     while not voice.line().endswith("on forever"):
         pass
     speaker.tune(0, 200)
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     speaker.say(["muted"], "it")
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert voice.all_lines() == []
     with pytest.raises(ConfigError):
         speaker.tune(500, 200)
@@ -230,7 +236,7 @@ class TestClips:
     def test_muted_plays_nothing(self, voice: StandIn) -> None:
         speaker = Speaker(volume=0)
         speaker.say([Clip(Path("/clips/seven.wav"), "White seven.")], "en")
-        assert speaker.wait_until_silent(PATIENCE_S)
+        until_silent(speaker)
         speaker.close()
         assert voice.all_lines() == []
 
@@ -239,14 +245,14 @@ def test_stop_and_close_silence_it(voice: StandIn, speaker: Speaker) -> None:
     speaker.say(["on and on forever"], "en")
     voice.line()
     speaker.stop()
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     speaker.say(["again forever"], "en")
     assert voice.line().startswith("alone|")
     speaker.close()
     speaker.close()
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     speaker.say(["too late"], "en")
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert voice.all_lines() == []
 
 
@@ -254,7 +260,7 @@ def test_stopping_right_after_speaking_leaves_no_process(voice: StandIn, speaker
     for _ in range(20):
         speaker.say(["on and on forever"], "en")
         speaker.stop()
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
 
 
 @pytest.mark.parametrize(
@@ -269,24 +275,25 @@ def test_failing_sound_is_reported_once_and_retried(
 ) -> None:
     for _ in range(3):
         speaker.say([text], "en")
-        assert speaker.wait_until_silent(PATIENCE_S)
+        until_silent(speaker)
         assert speaker.trouble is not None
     assert [record.getMessage() for record in caplog.records] == [line]
     speaker.say(["well again"], "en")
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert speaker.trouble is None
     assert caplog.records[-1].getMessage() == "voice: sound is working again"
 
 
 def test_a_hanging_voice_does_not_block_later_texts(
-    voice: StandIn, caplog: pytest.LogCaptureFixture
+    voice: StandIn, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    speaker = Speaker(words_per_minute=450, hung_s=0.05)
+    monkeypatch.setattr(espeak, "HUNG_S", 0.05)
+    speaker = Speaker(words_per_minute=450)
     speaker.say(["forever"], "en", "roll")
     speaker.say(["Red is closed."], "en", "closing", cancels={"closing"})
     while voice.line() != "said|Red is closed.":
         pass
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert caplog.records[0].getMessage() == (
         "voice: the table stays silent: espeak-ng did not finish"
     )
@@ -299,14 +306,18 @@ def test_a_long_text_has_the_time_it_needs() -> None:
     assert spoken_s("x" * 400, 80) == pytest.approx(60.0)
 
 
-def test_a_voice_installed_meanwhile_is_found(tmp_path: Path, voice: StandIn) -> None:
+def test_a_voice_installed_meanwhile_is_found(
+    tmp_path: Path, voice: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     away = (tmp_path / "espeak-ng").rename(tmp_path / "not-yet")
-    speaker = Speaker(executable=str(tmp_path / "espeak-ng"))
+    with monkeypatch.context() as without:
+        without.setenv("PATH", str(tmp_path))
+        speaker = Speaker()
     assert speaker.trouble is not None
     away.rename(tmp_path / "espeak-ng")
     speaker.say(["White seven."], "en")
     assert voice.line().endswith("|White seven.")
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert speaker.trouble is None
     speaker.close()
 
@@ -317,7 +328,7 @@ def test_being_stopped_is_no_failure(
     speaker.say(["on and on forever"], "en")
     voice.line()
     speaker.stop()
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert speaker.trouble is None
     assert caplog.records == []
 
@@ -330,7 +341,7 @@ def test_without_espeak_play_goes_on_with_one_warning(
     assert speaker.trouble is not None
     for _ in range(2):
         speaker.say(["White seven."], "en")
-        assert speaker.wait_until_silent(PATIENCE_S)
+        until_silent(speaker)
     speaker.close()
     assert [record.getMessage() for record in caplog.records] == [
         "voice: the table stays silent: espeak-ng is not installed (apt install espeak-ng)"
@@ -343,7 +354,7 @@ def test_a_program_that_cannot_be_run_is_silence_too(
     speaker = Speaker()
     (tmp_path / "espeak-ng").write_text("#!/no/such/interpreter\n")
     speaker.say(["White seven."], "en")
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     speaker.close()
     assert "the table stays silent: [Errno 2]" in caplog.text
 
@@ -351,7 +362,7 @@ def test_a_program_that_cannot_be_run_is_silence_too(
 def test_muted_means_no_process_at_all(voice: StandIn) -> None:
     speaker = Speaker(volume=0)
     speaker.say(["White seven."], "en")
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     speaker.close()
     assert voice.all_lines() == []
 
@@ -366,11 +377,16 @@ def test_numbers_espeak_would_not_take_are_refused(volume: int, words_per_minute
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed")
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_real_espeak_makes_sound_of_it(language: str, tmp_path: Path) -> None:
-    wav = tmp_path / "spoken.wav"
-    speaker = Speaker(wav_path=wav)
+def test_the_real_espeak_makes_sound_of_it(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wav, program = tmp_path / "spoken.wav", tmp_path / "espeak-ng"
+    program.write_text(f'#!/bin/sh\nexec {shutil.which("espeak-ng")} -w "{wav}" "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    speaker = Speaker()
     speaker.say(["-7 Ada 7 8"], language)
-    assert speaker.wait_until_silent(PATIENCE_S)
+    until_silent(speaker)
     assert speaker.trouble is None
     speaker.close()
     with wave.open(str(wav)) as sound:
