@@ -42,7 +42,6 @@ from companion.engine import (
     GameState,
     Phase,
     Refusal,
-    Roll,
     Rolled,
     apply,
 )
@@ -97,7 +96,6 @@ class Decision:
 
     turn: int
     player: int
-    roll: Roll
     given: Answer
     best: Answer
     skill: Measured
@@ -238,7 +236,7 @@ def review(
             skill_of[player] += own[player] - leads[player]
             skill[player] = _measured(own[player] - leads[player])
             chance = float((won[player] - shares[player]).mean())
-            asked = (turn.number, player, turn.roll, given, best)
+            asked = (turn.number, player, given, best)
             decisions.append(Decision(*asked, skill[player], chance))
         change = [float(befores[i + 1][p] - befores[i][p]) for p in range(players)]
         parts.append(

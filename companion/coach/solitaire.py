@@ -44,14 +44,13 @@ class RowStates:
     """The states of one row and the crosses between them.
 
     Attributes:
-        next, count: (S,) by state; the closed state is the last.
-        of: (12, 13) the state by next position and count.
+        next: (S,) the first position that may still be crossed, by state; the last one is closed.
+        of: (12, 13) the state by next position and count of crosses.
         after: (S, 11) the state after crossing a position, or NO_MOVE.
         gained: (S, 11) the points that cross brings, the lock included.
     """
 
     next: Ints
-    count: Ints
     of: Ints
     after: Ints
     gained: Floats
@@ -90,8 +89,7 @@ def row_states() -> RowStates:
             after[state, position] = size - 1 if position == LAST else of[position + 1, c + 1]
             gained[state, position] = c + 1 + (c + 2 if position == LAST else 0)
     firsts = np.array([n for n, _ in listed] + [LAST + 1], np.int16)
-    counts = np.array([c for _, c in listed] + [0], np.int16)
-    return RowStates(firsts, counts, of, after, gained)
+    return RowStates(firsts, of, after, gained)
 
 
 @cache

@@ -46,7 +46,6 @@ class ClubApp:
 
     club: Club
     server: Server
-    link: Link
     access: Access
     place: Watch[Address]
     notes: list[str] = field(default_factory=list)
@@ -114,7 +113,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         stack.callback(server.close)
         ports[0] = server.port
         link.start()
-        return ClubApp(club, server, link, access, place, notes, stack.pop_all())
+        return ClubApp(club, server, access, place, notes, stack.pop_all())
 
 
 class _Writer:
