@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from flask import request
 
@@ -11,6 +11,7 @@ from companion.messages.catalogue import Word, line
 from companion.wire.structs import WireError, convert
 from web import security
 from web.security import Refused
+from web.wire.values import Whole
 
 T = TypeVar("T")
 
@@ -39,40 +40,37 @@ def body(kind: type[T]) -> T:
         Refused: It is not JSON, or a field is missing or does not fit.
     """
     try:
-        return _converted(security.json_body(request), kind)
+        found: T = convert(security.json_body(request), kind)
     except WireError as error:
         raise _refusal(error) from None
+    return found
 
 
-def required(name: str, kind: Any) -> Any:
-    """Read a query parameter.
+def required(name: str) -> int:
+    """Read a whole number from the query.
 
     Raises:
         Refused: It is missing or does not fit.
     """
     try:
-        return convert(request.args.get(name), kind, is_text=True)
+        number: int = convert(request.args.get(name), Whole, is_text=True)
     except WireError as error:
         raise _refusal(error, name) from None
+    return number
 
 
-def optional(name: str, kind: Any) -> Any:
-    """Read a query parameter, None where it is missing.
+def optional(name: str) -> int | None:
+    """Read a whole number from the query, None where it is missing.
 
     Raises:
         Refused: It does not fit.
     """
-    return required(name, kind) if name in request.args else None
+    return required(name) if name in request.args else None
 
 
 def entered_roll(white: tuple[int, int], colour: dict[str, int]) -> Roll:
     """Make a roll of entered dice; the rules judge them."""
     return Roll.of(white, {DieColour(name): value for name, value in colour.items()})
-
-
-def _converted(data: object, kind: type[T]) -> T:
-    found: T = convert(data, kind)
-    return found
 
 
 def _refusal(error: WireError, name: str = "") -> Refused:

@@ -23,7 +23,6 @@ from web.security import Refused
 from web.wire import games as wire
 from web.wire import requests
 from web.wire.snapshot import Roll
-from web.wire.values import Whole
 
 MEDIA = {
     "text": ("text/plain", "txt"),
@@ -48,7 +47,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/game")
     def game() -> Response:
-        turn = optional("turn", Whole)
+        turn = optional("turn")
         found = asked_for(context)
         pictures = _pictures(context, found.number)
         result = whole(found, context.phrases, turn=turn, pictures=pictures)
@@ -103,7 +102,7 @@ def asked_for(context: AppContext) -> SavedGame:
     Raises:
         Refused: There is none.
     """
-    number = required("number", Whole)
+    number = required("number")
     found = context.session.past.game(number)
     if found is None:
         raise Refused(404, "NO_SUCH_GAME", line("declined.NO_SUCH_GAME"))

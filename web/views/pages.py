@@ -20,7 +20,6 @@ from web.params import required
 from web.ports import Site
 from web.security import Refused
 from web.views import assets
-from web.wire.values import Whole
 
 THEMES = ("light", "dark")
 """Colours that a browser can choose; without a choice its device decides."""
@@ -112,9 +111,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/report.svg")
     def report_code() -> Response:
         address = context.join_url() or request.host_url
-        return Response(
-            qr.as_svg(f"{address}games/{required('number', Whole)}"), mimetype="image/svg+xml"
-        )
+        return Response(qr.as_svg(f"{address}games/{required('number')}"), mimetype="image/svg+xml")
 
     @pages.get("/wifi.svg")
     def wifi_code() -> Response:

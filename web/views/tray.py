@@ -13,7 +13,6 @@ from web.params import bad, body, optional, required
 from web.responses import as_json, ok, rejected, snapshot
 from web.security import Refused
 from web.wire import replies, requests
-from web.wire.values import Whole
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -22,7 +21,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/frame.jpg")
     def frame() -> Response:
-        number = optional("n", Whole)
+        number = optional("n")
         context.inside()
         return _jpeg(context.tray.jpeg(number) if context.tray is not None else None)
 
@@ -77,7 +76,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/picture.jpg")
     def picture() -> Response:
-        revision = required("revision", Whole)
+        revision = required("revision")
         context.inside()
         return _jpeg(context.pictures.jpeg(revision) if context.pictures is not None else None)
 
