@@ -88,14 +88,14 @@ class Phrases:
         cut = len(prefix)
         return {key[cut:]: text for key, text in self._table.items() if key.startswith(prefix)}
 
-    def for_pages(self, *rooms: str) -> dict[str, str]:
+    def for_pages(self, *prefixes: str) -> dict[str, str]:
         """The sentences and shared words a page's script needs, with placeholders.
 
         Args:
-            rooms: The page's prefixes in `PAGE_PREFIXES`.
+            prefixes: Those in `PAGE_PREFIXES` that the page needs.
         """
         shared = {key: text for key, text in self._table.items() if key.startswith(SHARED)}
-        others = tuple(room for room in PAGE_PREFIXES if room not in rooms)
+        others = tuple(each for each in PAGE_PREFIXES if each not in prefixes)
         own = {key: text for key, text in self.under("page.").items() if not key.startswith(others)}
         return own | shared
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template, request
@@ -38,14 +38,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     """Add the pages to a blueprint."""
     session = context.session
     assets.install(pages, context.name)
-
-    def page(
-        template: str, phrases: Phrases | None = None, *, rooms: Sequence[str] = (), **more: Any
-    ) -> Response:
-        shared = words(context, phrases or context.phrases, *rooms)
-        response = make_response(render_template(template, **(shared | more)))
-        name_browser(context, response)
-        return response
+    page = partial(render_page, context)
 
     @pages.get("/")
     def play() -> Response:
@@ -60,11 +53,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def table() -> Response:
         # in the language of the table
         is_seated = bool(session.seats_of(context.client().tokens))
-        return page("table.html", session.phrases, rooms=["games."], is_seated=is_seated)
+        return page("table.html", "games.", phrases=session.phrases, is_seated=is_seated)
 
     @pages.get("/watch")
     def watch() -> Response:
-        return page("table.html", rooms=["games."], is_watching=True)
+        return page("table.html", "games.", is_watching=True)
 
     @pages.get("/stream")
     def stream() -> Response:
@@ -74,12 +67,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/host")
     def host() -> Response:
-        return page("host.html", rooms=["host."])
+        return page("host.html", "host.")
 
     @pages.get("/games")
     @pages.get("/games/<int:number>")
     def all_games(number: int | None = None) -> Response:
-        return page("games.html", rooms=["games."])
+        return page("games.html", "games.")
 
     @pages.get("/rules")
     def rulings() -> Response:
@@ -122,20 +115,35 @@ def install(pages: Blueprint, context: AppContext) -> None:
         return Response(qr.wifi_as_svg(wifi.name, wifi.password), mimetype="image/svg+xml")
 
 
-def name_browser(context: AppContext, response: Response) -> None:
-    """Give a browser a name, or let it keep the one that it has from this table."""
+def render_page(
+    context: AppContext,
+    template: str,
+    *prefixes: str,
+    phrases: Phrases | None = None,
+    **more: Any,
+) -> Response:
+    """Render a page, and give its browser a name, or let it keep the one from this table.
+
+    Args:
+        prefixes: Those in `PAGE_PREFIXES` that its script needs.
+        phrases: In place of those in the browser's language.
+        more: Further values for the template.
+    """
+    shared = words(context, phrases or context.phrases, *prefixes)
+    response = make_response(render_template(template, **(shared | more)))
     security.set_browser_id(response, context.client().device or context.access.new_device())
+    return response
 
 
-def words(site: Site, phrases: Phrases, *rooms: str) -> dict[str, Any]:
+def words(site: Site, phrases: Phrases, *prefixes: str) -> dict[str, Any]:
     """Return the values for every template: its sentences, and those for its scripts.
 
     Args:
-        rooms: The page's prefixes in `PAGE_PREFIXES`.
+        prefixes: Those in `PAGE_PREFIXES` that its scripts need.
     """
     return {
         "t": lambda key, **data: phrases.say(f"page.{key}", **data),
-        "phrases": phrases.for_pages(*rooms),
+        "phrases": phrases.for_pages(*prefixes),
         "language": phrases.language,
         "languages": locale.names(),
         "chosen_language": locale.chosen(request),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flask import Blueprint, Response, make_response, render_template
+from flask import Blueprint, Response
 
 from companion.engine import DieColour
 from companion.messages.catalogue import line
@@ -13,7 +13,7 @@ from web.params import body
 from web.ports import Point, TraySetup
 from web.responses import as_json
 from web.security import Refused
-from web.views.pages import name_browser, words
+from web.views.pages import render_page
 from web.wire import replies, requests
 
 
@@ -37,10 +37,7 @@ def blueprint(context: AppContext, setup: TraySetup | None) -> Blueprint:
 
     @pages.get("/setup")
     def page() -> Response:
-        shared = words(context, context.phrases, "setup.")
-        response = make_response(render_template("setup.html", **shared))
-        name_browser(context, response)
-        return response
+        return render_page(context, "setup.html", "setup.")
 
     @pages.get("/api/setup")
     def state() -> Response:
