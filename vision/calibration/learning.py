@@ -19,8 +19,8 @@ from vision.detector.known_dice import (
     LEAST_SPREAD,
     Bgr,
     CustomDie,
+    chromaticity,
     face_colour,
-    look_of,
     misfit,
     pip_colour,
 )
@@ -161,7 +161,7 @@ def _mixed(old: CustomDie, new: CustomDie, share: float) -> CustomDie:
     )
     face = _mean(old.face_bgr, new.face_bgr, share)
     late = 1.0 / (1.0 / share + _USUAL_ROLLS)
-    apart = np.subtract(look_of(new.face_bgr), look_of(old.face_bgr))
+    apart = np.subtract(chromaticity(new.face_bgr), chromaticity(old.face_bgr))
     spread = np.sqrt((1 - late) * np.square(old.spread) + late * apart**2)
     a, b, c = np.maximum(spread, LEAST_SPREAD).tolist()
     return CustomDie(old.plays, face, taken_for, pips or old.pips_bgr or new.pips_bgr, (a, b, c))

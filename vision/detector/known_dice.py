@@ -3,7 +3,7 @@
 Calibration measures three things of each die: the colour of its top face, the colour of its pips
 and the reader's colour probabilities. They identify an odd die, such as a purple one that plays
 blue or a white one with red pips that plays red. For ordinary dice they are a second colour
-classifier, which gets sharper with the spread of each die's look over several rolls.
+classifier, which gets sharper with the spread of each die's colour over several rolls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from vision.evidence import DieEvidence
 from vision.reading import Pixels
 
 Bgr = tuple[float, float, float]
-Look = tuple[float, float, float]
+Chromaticity = tuple[float, float, float]
 """Log brightness of a colour, and the shares of blue and of red in it."""
 
 _SPREAD = 14.0
@@ -37,19 +37,19 @@ _HIGHLIGHTS = np.linspace(-0.3, 0.5, 9)
 """Shares of white that gloss adds to a face; negative if it was added during calibration."""
 _HIGHLIGHT = 0.25
 """Standard deviation of the share of white (docs/evaluation.md, thresholds)."""
-_MOST_SAID = 6.0
+_MOST_FACE = 6.0
 """Limit (nats) of a face misfit below `_ANOTHER`: alone it cannot overrule a confident reader."""
 _DARK = 20.0
 """Added to the sum of blue, green and red, so that noise hardly changes shares of dark faces."""
 _USUAL = (0.25, 0.02, 0.02)
-"""Usual standard deviations of the look of a face at a table (docs/evaluation.md, thresholds)."""
+"""Usual standard deviations of a face's chromaticity (docs/evaluation.md, thresholds)."""
 LEAST_SPREAD = (0.1, 0.01, 0.01)
-"""Least standard deviations of the look of a face (docs/evaluation.md, thresholds)."""
+"""Least standard deviations of a face's chromaticity (docs/evaluation.md, thresholds)."""
 _PIPS_SPREAD = 25.0
 """Standard deviation of the pips' blue, green and red; pips are small, so it is wider."""
 _PIPS_MIXED = np.linspace(0.0, 0.6, 4)
 """Shares of the face's colour that may be mixed into the pips' colour."""
-_MOST_PIPS_SAY = 5.0
+_MOST_PIPS = 5.0
 """Limit (nats) of a pip misfit. It separates two dice that differ only in their pips: a confidence
 of 0.98 needs 3.9 nats."""
 _LATTICE = 0.24
@@ -81,14 +81,14 @@ class CustomDie:
         taken_for: The reader's (6,) probabilities during calibration, in the order of
             `status.PALETTE`; the last is for none of the five.
         pips_bgr: Colour of its pips; None if they were not measured.
-        spread: Standard deviations of the look of its face.
+        spread: Standard deviations of its face's chromaticity.
     """
 
     plays: DieColour
     face_bgr: Bgr
     taken_for: tuple[float, ...]
     pips_bgr: Bgr | None = None
-    spread: Look = _USUAL
+    spread: Chromaticity = _USUAL
 
     @property
     def is_odd(self) -> bool:
@@ -186,26 +186,26 @@ def compare_with_set(
             calibration.
     """
     blue, green, red = face_bgr.tolist()
-    look = look_of((blue, green, red))
+    face = chromaticity((blue, green, red))
     spent: dict[DieColour, float] = {}
-    likest = np.inf
+    least = np.inf
     for die in known:
-        said = misfit(face_bgr, die.face_bgr)
-        apart = 0.0
+        face_misfit = misfit(face_bgr, die.face_bgr)
+        pips_misfit = 0.0
         if pips_bgr is not None and die.pips_bgr is not None:
-            apart = _pips_misfit(pips_bgr, die.pips_bgr, die.face_bgr)
+            pips_misfit = _pips_misfit(pips_bgr, die.pips_bgr, die.face_bgr)
         taken = np.maximum(np.array(die.taken_for), _FLOOR)
-        against = min(_unlike(look, die), _MOST_SAID) + min(apart, _MOST_PIPS_SAY)
+        against = min(_deviation(face, die), _MOST_FACE) + min(pips_misfit, _MOST_PIPS)
         alike = float(colours @ taken / taken.sum())
         if alike < _HARDLY or die.is_odd:
-            against += max(0.0, said + apart - _ANOTHER)
+            against += max(0.0, face_misfit + pips_misfit - _ANOTHER)
         fits = alike * float(np.exp(-against))
         spent[die.plays] = max(fits, spent.get(die.plays, 0.0))
-        likest = min(likest, said + min(apart, _MOST_PIPS_SAY))
-    shares = np.asarray(colours, np.float64) * np.exp(-_MOST_SAID)
+        least = min(least, face_misfit + min(pips_misfit, _MOST_PIPS))
+    shares = np.asarray(colours, np.float64) * np.exp(-_MOST_FACE)
     for colour, fits in spent.items():
         shares[PALETTE.index(colour)] = fits
-    return np.asarray(shares / shares.sum(), np.float32), bool(likest > _STRANGE)
+    return np.asarray(shares / shares.sum(), np.float32), bool(least > _STRANGE)
 
 
 def _relit(
@@ -228,14 +228,14 @@ def misfit(face_bgr: NDArray[np.float64], known_bgr: Bgr) -> float:
     return _misfit(face_bgr, (known_bgr,), _SPREAD)
 
 
-def _unlike(look: Look, die: CustomDie) -> float:
+def _deviation(face: Chromaticity, die: CustomDie) -> float:
     """Misfit (nats) of a face and a known die, in units of the die's spread."""
-    each = zip(look, look_of(die.face_bgr), die.spread, LEAST_SPREAD, strict=True)
+    each = zip(face, chromaticity(die.face_bgr), die.spread, LEAST_SPREAD, strict=True)
     return sum(((x - y) / s) ** 2 / 2.0 + math.log(s / least) for x, y, s, least in each)
 
 
-def look_of(bgr: Bgr) -> Look:
-    """The look of a colour."""
+def chromaticity(bgr: Bgr) -> Chromaticity:
+    """The chromaticity of a colour, and its brightness."""
     blue, green, red = bgr
     total = blue + green + red + _DARK
     return math.log(total), blue / total, red / total
@@ -248,13 +248,13 @@ def _pips_misfit(pips_bgr: NDArray[np.float64], known_bgr: Bgr, face_bgr: Bgr) -
 
 def _misfit(seen_bgr: NDArray[np.float64], known: tuple[Bgr, ...], spread: float) -> float:
     """Least misfit (nats) over all appearances of a known colour, or of pips and their face."""
-    made, odd = _looks_of(known)
+    made, odd = _appearances(known)
     apart = (made - seen_bgr) / spread
     return float((np.einsum("nc,nc->n", apart, apart) + odd).min()) / 2.0
 
 
 @lru_cache(maxsize=64)
-def _looks_of(known: tuple[Bgr, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _appearances(known: tuple[Bgr, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Colours (N, 3) over all shades and highlights, and twice the cost (nats) of each (N,)."""
     plain = np.array(known[:1])
     if len(known) > 1:
