@@ -262,7 +262,7 @@ def test_our_imports_keep_to_the_rule() -> None:
                 "vision, companion.engine.dice, companion.errors, companion.tray, "
                 "companion.wire"
             ],
-            id="the eye learns the rules",
+            id="the reader learns the rules",
         ),
         pytest.param(
             {

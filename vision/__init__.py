@@ -1,4 +1,4 @@
-"""The eye: frames in, readings out."""
+"""Computer vision: frames in, readings out."""
 
 import os
 

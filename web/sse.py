@@ -25,7 +25,7 @@ MOST_OUTSIDE = 64
 """Streams of all other devices; they never take a place from those."""
 
 OUTSIDE_S = 0.25
-"""Seconds between two states for a spectator: forty of them then cost little of the eye's time."""
+"""Seconds between two states for a spectator: forty of them cost the reader little time."""
 
 MOST_PER_BROWSER = 4
 """Most streams of a browser; the oldest is replaced. Browsers open six connections to a host, so

@@ -79,10 +79,10 @@ def open_tray(
     named, is_simulated = config.camera.calibration, source == "simulated"
     calibrated: list[str] = []
     found = find_calibration(named, config.data_dir, is_simulated=is_simulated)
-    eye = CalibratedReader(DiceReader(), _calibration(named, found, calibrated))
+    reader = CalibratedReader(DiceReader(), _calibration(named, found, calibrated))
 
     def open_named(name: str, patience_s: float = FIRST_PICTURE_S) -> Camera:
-        measured = eye.calibration
+        measured = reader.calibration
         return open_camera(
             name,
             seed=config.camera.seed,
@@ -107,7 +107,7 @@ def open_tray(
         calibrated.clear()
         named, is_simulated = "none" if named == "none" else "auto", True
         found = find_calibration(named, config.data_dir, is_simulated=True)
-        eye.use(_calibration(named, found, calibrated))
+        reader.use(_calibration(named, found, calibrated))
     notes += calibrated
 
     if isinstance(camera, SimulatedTray):
@@ -119,10 +119,10 @@ def open_tray(
     live = CameraLoop(
         camera,
         reopen=reopen,
-        reader=eye,
+        reader=reader,
         in_play=session.in_play,
         on_view=session.see,
-        annotated=lambda view: with_change(view, eye.change),
+        annotated=lambda view: with_change(view, reader.change),
         # recordings start again with their first picture
         confirmed_roll=None if is_recorded else session.last_roll,
     )
@@ -134,7 +134,7 @@ def open_tray(
     def learn(kept: RollKept) -> None:
         frame = live.frame(kept.frame)
         if frame is not None:
-            live.call_soon(lambda: eye.learn(frame, kept.roll))
+            live.call_soon(lambda: reader.learn(frame, kept.roll))
 
     if not is_recorded:  # its pictures may show other tables
         session.subscribe(Topic.SEEN_ROLL, learn)
@@ -145,7 +145,7 @@ def open_tray(
     if isinstance(camera, SimulatedTray):
         simulator = Simulator(camera, live, session.in_play)
     kept_in = place_of(named, config.data_dir, is_simulated=is_simulated)
-    setup = TraySetup(live, eye, None if named == "none" else kept_in)
+    setup = TraySetup(live, reader, None if named == "none" else kept_in)
     return OpenTray(live, setup, simulator)
 
 

@@ -1,4 +1,4 @@
-"""The chances to win that a table view can show, computed in a process that yields to the eye."""
+"""Chances to win for a table view, computed in a process that yields to the reader."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Faces:
         counts: How often each face came, from 1 to 6.
         low, high: The band of counts that fair dice keep to.
         evidence: The largest likelihood ratio against fair dice so far.
-        misread: How often the eye showed each face and was corrected.
+        misread: How often the reader showed each face and was corrected.
     """
 
     colour: DieColour

@@ -1,8 +1,8 @@
 """A process of lowest priority for the coach's arithmetic.
 
-A thread of this process would not do: thousands of short array operations take turns with the eye
-at the interpreter's lock, which costs the eye a third of its frames and the coach many times its
-time (docs/evaluation.md, coach).
+A thread of this process would not do: thousands of short array operations take turns with the
+reader at the interpreter's lock, which costs the reader a third of its frames and the coach many
+times its time (docs/evaluation.md, coach).
 """
 
 from __future__ import annotations

@@ -133,15 +133,15 @@ def timed_chances(position: Position) -> float:
     return time.process_time() - began
 
 
-def beside_the_eye() -> dict[str, float]:
-    """Cost of the chances of a game of four in pictures of the eye, and their time beside it.
+def beside_the_reader() -> dict[str, float]:
+    """Cost of the chances of a game of four in pictures of the reader, and their time beside it.
 
-    The eye reads one picture again and again, in turn alone and with chances, which are computed
+    The reader reads one picture again and again, in turn alone and with chances, which are computed
     at the beginning and in the middle of each turn.
 
     Returns:
-        Median seconds from the roll to the chances (`chances_s`), and the eye's rate with chances
-        as a share of its rate without (`eye_rate`). Both again by processor time
+        Median seconds from the roll to the chances (`chances_s`), and the reader's rate with
+        chances as a share of its rate without (`eye_rate`). Both again by processor time
         (`chances_cpu_s`, `eye_cpu_rate`), which other work on the machine changes little.
     """
     picture = Frame(next(iter(own_pictures(1, (1280, 720))))[1])
@@ -196,7 +196,7 @@ def measure() -> dict[str, Any]:
     mean, error = solo()
     table = at_one_table()
     working, elapsed = coach_seconds()
-    eye = beside_the_eye()
+    eye = beside_the_reader()
     return {
         "games_per_second": speeds,
         "judge": agreement,

@@ -81,18 +81,18 @@ def bench_read(
             raise PictureError(f"{shown}: expected a folder of pictures with a truth.jsonl")
         total = len(load_cases(Path(folder)))  # before the networks are loaded
         cases = pictures(Path(folder), size_wh, unread, _load)
-    eye = DiceReader()
+    reader = DiceReader()
 
     def read(pixels: Pixels, in_play: Any) -> tuple[Reading, float]:
         started = time.perf_counter()
-        reading = eye.read(Frame(pixels), in_play)
+        reading = reader.read(Frame(pixels), in_play)
         return reading, (time.perf_counter() - started) * 1e3
 
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:
         with opencv_alone() if engine == "opencv" else nullcontext():
-            eye.get_ready()
+            reader.get_ready()
             followed = progress(cases, total, "Reading pictures")
             report = measure(followed, read, draw).report()
             report["engine"] = shared_net("upright").engine

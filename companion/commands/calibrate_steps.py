@@ -39,7 +39,7 @@ class Workbench:
     """
 
     camera: Camera
-    eye: DiceReader
+    reader: DiceReader
     calibration: Calibration
     out: Path
     is_quiet: bool
@@ -127,7 +127,7 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
     while True:
         try:
             frame = _settled(bench)
-            shown, gains = measured_dice(frame, bench.calibration, bench.eye)
+            shown, gains = measured_dice(frame, bench.calibration, bench.reader)
             break
         except CalibrationError as error:
             if bench.is_quiet:
@@ -174,7 +174,7 @@ def try_rolls(bench: Workbench, rolls: int) -> None:
         patience_s = _patience_s(bench.camera)
         with waiting(f"Roll {number} of {rolls}: reading the dice"):
             frame, reading = read_roll(
-                bench.camera, bench.eye, bench.calibration, patience_s=patience_s
+                bench.camera, bench.reader, bench.calibration, patience_s=patience_s
             )
         if reading.roll is None:
             unsure += 1
@@ -242,7 +242,7 @@ def _settled(bench: Workbench) -> Frame:
     _throw_simulated(bench)
     patience_s = _patience_s(bench.camera)
     with waiting("Reading the dice"):
-        return read_roll(bench.camera, bench.eye, bench.calibration, patience_s=patience_s)[0]
+        return read_roll(bench.camera, bench.reader, bench.calibration, patience_s=patience_s)[0]
 
 
 def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> Path:

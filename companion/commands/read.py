@@ -86,8 +86,8 @@ def read(
     files = _files(paths)
     pictures = [name for name in files if isinstance(name, str)]
     drawings = Drawings(annotate, pictures) if annotate is not None else None
-    eye = DiceReader()
-    eye.get_ready()
+    reader = DiceReader()
+    reader.get_ready()
     failed = False
     holds = measured
     said: set[Change] = set()
@@ -108,7 +108,7 @@ def read(
             for change in set(what_to_tell(measured, changes)[:1]) - said:
                 said.add(change)
                 click.echo(f"dice-companion: {name}: {ADVICE[change]}", err=True)
-        reading = eye.read(frame, in_play, calibration=holds)
+        reading = reader.read(frame, in_play, calibration=holds)
         elapsed_ms = (time.perf_counter() - started) * 1e3
         line = as_line(name, reading, elapsed_ms)
         click.echo(json.dumps(line) if as_json else _readable(line))

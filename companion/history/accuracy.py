@@ -35,10 +35,10 @@ class Accuracy:
     dice_seen: int = 0
     dice_right: int = 0
 
-    def plus(self, eye: dict[str, object], roll: Roll) -> Accuracy:
+    def plus(self, reading: dict[str, object], roll: Roll) -> Accuracy:
         """Add one roll: the reading and the confirmed values."""
-        seen, right = _compare(eye, roll)
-        is_offered = eye.get("status") == "ok"
+        seen, right = _compare(reading, roll)
+        is_offered = reading.get("status") == "ok"
         is_right = is_offered and right == 2 + len(roll.coloured)
         return Accuracy(
             self.rolls + 1,
@@ -72,18 +72,18 @@ def accuracy_of(records: Iterable[Record]) -> Accuracy:
         elif isinstance(event, RollCorrected) and id(span) in last:
             rolls[last[id(span)]] = event.roll
     total = Accuracy()
-    for eye, roll in zip(readings, rolls, strict=True):
-        total = total.plus(eye, roll) if eye is not None and roll is not None else total
+    for reading, roll in zip(readings, rolls, strict=True):
+        total = total.plus(reading, roll) if reading is not None and roll is not None else total
     return total
 
 
-def _compare(eye: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
+def _compare(reading: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
     """Count the dice of a confirmed roll that the reading gave a value, and those it got right."""
     left = [DieColour.WHITE.value] * 2 + [colour.value for colour, _ in roll.coloured]
     right = [*roll.white, *(value for _, value in roll.coloured)]
     truth = sorted(zip(left, right, strict=True))
     seen = correct = 0
-    for colour, value, *_ in eye.get("dice", []):
+    for colour, value, *_ in reading.get("dice", []):
         if value is None or colour not in {name for name, _ in truth}:
             continue
         seen += 1
@@ -93,11 +93,15 @@ def _compare(eye: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
     return seen, correct
 
 
-def _is_readable(eye: object) -> bool:
+def _is_readable(reading: object) -> bool:
     """Whether a stored reading can be counted; a log may be damaged or edited by hand."""
-    if not isinstance(eye, dict) or not isinstance(eye.get("dice"), list) or not eye["dice"]:
+    if (
+        not isinstance(reading, dict)
+        or not isinstance(reading.get("dice"), list)
+        or not reading["dice"]
+    ):
         return False
     return all(
         isinstance(die, list) and len(die) >= 2 and isinstance(die[0], str | None)
-        for die in eye["dice"]
+        for die in reading["dice"]
     )

@@ -25,7 +25,7 @@ Usage = namedtuple("Usage", "total used free")
 
 
 @dataclass
-class Eye:
+class StandInLive:
     frame_age_s: float = 0.1
     camera: CameraState = CameraState.OK
 
@@ -58,7 +58,10 @@ def found(monitor: Monitor) -> tuple[State, dict[str, Part]]:
 
 class TestParts:
     def test_all_is_well(self, tmp_path: Path) -> None:
-        assert found(Monitor(Free(), tmp_path, live=Eye(), sound=lambda: None)) == (State.OK, {})
+        assert found(Monitor(Free(), tmp_path, live=StandInLive(), sound=lambda: None)) == (
+            State.OK,
+            {},
+        )
 
     @pytest.mark.parametrize(
         ("part", "fault", "reason"),
@@ -77,7 +80,7 @@ class TestParts:
         assert reason in parts[part].reason
 
     def test_a_camera_without_pictures_is_reported(self, tmp_path: Path) -> None:
-        state, parts = found(Monitor(Free(), tmp_path, live=Eye(frame_age_s=12)))
+        state, parts = found(Monitor(Free(), tmp_path, live=StandInLive(frame_age_s=12)))
         assert (state, list(parts)) == (State.IMPAIRED, ["camera"])
         assert parts["camera"].reason.startswith("no picture for 12 s")
 
@@ -171,7 +174,7 @@ class TestMetrics:
         assert phone(create_app(stage.session), "127.0.0.1").get("/metrics").status_code == 404
 
     def test_every_line_is_a_sample_and_no_secret(self, stage: Stage, tmp_path: Path) -> None:
-        monitor = Monitor(stage.session, tmp_path, live=Eye())
+        monitor = Monitor(stage.session, tmp_path, live=StandInLive())
         app = create_app(
             stage.session,
             access=Access(code="QWX7", pin="471147"),

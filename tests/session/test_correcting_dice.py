@@ -25,7 +25,7 @@ def seen(frame: int = 7) -> TrayView:
 
 
 def doubtful(which: int, colour: str, *, value: int | None = None, status: str = "uncertain"):  # type: ignore[no-untyped-def]
-    """The eye does not commit itself on one die."""
+    """The reader does not commit itself on one die."""
     tray = seen()
     dice = list(tray.dice)
     is_cocked = status == "cocked"
@@ -88,7 +88,7 @@ class TestBeforeConfirming:
         dice = (*tray.dice[:BLUE], replace(tray.dice[BLUE], colour=read))
         two.session.see(replace(tray, dice=dice))
         assert put_right(two, BLUE, 6, colour=DieColour.BLUE) == ""
-        two.session.see(seen(frame=30))  # nothing has moved, and the eye is sure of its blue 4
+        two.session.see(seen(frame=30))  # nothing has moved, and the reader is sure of its blue 4
         assert two.session.view().tray.roll == a_roll(3, 4, blue=6)
         assert two.session.press() is None
         assert two.state.roll == a_roll(3, 4, blue=6)

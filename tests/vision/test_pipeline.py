@@ -1,4 +1,4 @@
-"""The eye on whole pictures: golden ones, odd ones, the simulated tray, the shared sets."""
+"""The reader on whole pictures: golden ones, odd ones, the simulated tray, the shared sets."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def picture(shade: int = 90, spot: int | None = None) -> Pixels:
     return pixels
 
 
-class ScriptedEye:
+class ScriptedReader:
     """Gives readings in the order of the script, the last one for ever."""
 
     def __init__(self, *script: Reading | Exception) -> None:

@@ -167,7 +167,7 @@ def is_at_rest(state: dict[str, Any]) -> bool:
 
 
 def throw_and_confirm(table: Page) -> None:
-    """Throw until the eye is sure, then press the button."""
+    """Throw until the reader is sure, then press the button."""
     until_s = time.monotonic() + PATIENCE_S
     while True:
         assert time.monotonic() < until_s, state_of(table)["tray"]

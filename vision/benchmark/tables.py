@@ -36,17 +36,17 @@ def measure_tables(folder: Path) -> dict[str, int]:
     """Count the throws after the first three of each table that are read exactly and wrong."""
     lines = (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines()
     tables = [int(json.loads(line)["table"]) for line in lines]
-    eye, counts = DiceReader(), Counter(throws=0)
-    here, reader, throw = -1, CalibratedReader(eye, None), 0
+    plain, counts = DiceReader(), Counter(throws=0)
+    here, reader, throw = -1, CalibratedReader(plain, None), 0
     for table, (case, pixels) in zip(tables, pictures(folder), strict=True):
         if table != here:
-            here, reader, throw = table, CalibratedReader(eye, None), 0
+            here, reader, throw = table, CalibratedReader(plain, None), 0
         throw += 1
         frame = Frame(pixels)
         if throw > FEWEST and not case.faint:
             counts["throws"] += 1
             for name, reading in (
-                ("plain", eye.read(frame, case.in_play)),
+                ("plain", plain.read(frame, case.in_play)),
                 ("learnt", reader.read(frame, case.in_play)),
             ):
                 counts[f"{name}_{score(case, reading).verdict}"] += 1

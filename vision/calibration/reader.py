@@ -45,9 +45,9 @@ class CalibratedReader:
         change: Lasting change since the calibration, or None; any thread may read it.
     """
 
-    def __init__(self, eye: DiceReader, calibration: Calibration | None) -> None:
+    def __init__(self, reader: DiceReader, calibration: Calibration | None) -> None:
         self.change: Change | None = None
-        self._eye = eye
+        self._reader = reader
         self._calibration = calibration
         self._learnt = _learnt_by(calibration)
         self._suspected: Change | None = None
@@ -71,9 +71,9 @@ class CalibratedReader:
         self._note(told[0] if told else None)
         known = self._learnt[Change.RELIT in changes].known
         if holds is None and not known:
-            return self._eye.read(frame, in_play)
+            return self._reader.read(frame, in_play)
         holds = holds or Calibration((frame.pixels.shape[1], frame.pixels.shape[0]))
-        return self._eye.read(frame, in_play, calibration=replace(holds, dice=known))
+        return self._reader.read(frame, in_play, calibration=replace(holds, dice=known))
 
     def learn(self, frame: Frame, roll: Roll) -> None:
         """Learn how the dice of a confirmed roll look here, from the frame that showed it.
@@ -85,7 +85,7 @@ class CalibratedReader:
             return
         holds, changes = self._what_holds(frame)
         bare = None if holds is None else replace(holds, dice=())
-        scene = self._eye.read(frame, dice_of(roll), calibration=bare).evidence
+        scene = self._reader.read(frame, dice_of(roll), calibration=bare).evidence
         if scene is None:
             return
         pixels = as_pixels(frame.pixels)

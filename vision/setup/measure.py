@@ -56,13 +56,15 @@ class ShownDie:
     pips_bgr: Bgr | None = None
 
 
-def shown_dice(pixels: Pixels, calibration: Calibration, eye: DiceReader) -> tuple[ShownDie, ...]:
+def shown_dice(
+    pixels: Pixels, calibration: Calibration, reader: DiceReader
+) -> tuple[ShownDie, ...]:
     """Measure the six dice in the tray, from left to right.
 
     Raises:
         CalibrationError: There are not six dice that lie flat and still in the tray.
     """
-    seen = eye.read(Frame(pixels), calibration=calibration).dice
+    seen = reader.read(Frame(pixels), calibration=calibration).dice
     dice = sorted(
         (die for die in seen if die.in_tray and not die.cocked), key=lambda die: die.centre_xy
     )
@@ -141,13 +143,13 @@ def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[Cu
 
 
 def measured_dice(
-    frame: Frame, kept: Calibration, eye: DiceReader
+    frame: Frame, kept: Calibration, reader: DiceReader
 ) -> tuple[tuple[ShownDie, ...], tuple[float, float, float] | None]:
     """As `shown_dice`, without kept dice, and the white balance by the white ones."""
     holds = what_holds(kept, what_changed(kept, frame))
     bare = replace(holds, dice=(), white_balance_bgr=None)
-    gains = gains_of_white(shown_dice(frame.pixels, bare, eye))
-    return shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), eye), gains
+    gains = gains_of_white(shown_dice(frame.pixels, bare, reader))
+    return shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), reader), gains
 
 
 def refuse_black(frame: Frame) -> None:
@@ -181,7 +183,7 @@ def gains_of_white(dice: Sequence[ShownDie]) -> tuple[float, float, float] | Non
 
 
 def read_roll(
-    camera: Camera, eye: DiceReader, calibration: Calibration, *, patience_s: float
+    camera: Camera, reader: DiceReader, calibration: Calibration, *, patience_s: float
 ) -> tuple[Frame, Reading]:
     """Read until two consecutive readings agree on a roll, or time is up; return the last one.
 
@@ -189,7 +191,7 @@ def read_roll(
         CameraUnavailable: The camera is lost.
         CalibrationError: It delivers no picture.
     """
-    reader = CalibratedReader(eye, calibration)
+    calibrated = CalibratedReader(reader, calibration)
     began_s: float | None = None
     last: tuple[Frame, Reading] | None = None
     agreed: Roll | None = None
@@ -199,7 +201,7 @@ def read_roll(
         if frame is None:
             continue
         began_s = frame.captured_at_s if began_s is None else began_s
-        reading = reader.read(frame)
+        reading = calibrated.read(frame)
         last = frame, reading
         is_same = reading.status is TrayStatus.OK and reading.roll == agreed
         agreed, times = reading.roll, times + 1 if is_same else 1

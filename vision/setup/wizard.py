@@ -89,14 +89,14 @@ class TraySetup:
     Requests come on several threads. Steps may overlap; results are kept one at a time.
     """
 
-    def __init__(self, live: Live, eye: CalibratedReader, path: Path | None) -> None:
+    def __init__(self, live: Live, reader: CalibratedReader, path: Path | None) -> None:
         """Begin with the calibration in use.
 
         Args:
             path: Its file; None if the table is to use none.
         """
         self._live = live
-        self._eye = eye
+        self._reader = reader
         self._bare = DiceReader()
         self._path = path
         self._mutex = threading.Lock()
@@ -109,7 +109,7 @@ class TraySetup:
         return SetupState(
             size_wh=kept.size_wh,
             faults=(*measure_light(pixels).faults, *self._faults_of_dice(pixels)),
-            change=self._eye.change,
+            change=self._reader.change,
             corners=kept.tray_px,
             controls=self._live.controls or {},
             is_held=bool(kept.camera),
@@ -231,7 +231,7 @@ class TraySetup:
         return faults_of(looked[1])
 
     def _kept(self, size_wh: tuple[int, int]) -> Calibration:
-        kept = self._eye.calibration
+        kept = self._reader.calibration
         return Calibration(size_wh) if kept is None else kept.resized(size_wh)
 
     def _keep(self, frame: Frame, **measured: object) -> None:
@@ -249,7 +249,7 @@ class TraySetup:
         return self._path
 
     def _use(self, calibration: Calibration | None) -> None:
-        self._eye.use(calibration)
+        self._reader.use(calibration)
         self._live.read_anew()
 
 

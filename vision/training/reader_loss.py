@@ -246,7 +246,7 @@ def _resurfaced(light: NDArray[np.float32], flat: Arrays, rng: np.random.Generat
 
 
 def varied_close_ups(rows: Arrays, rng: np.random.Generator) -> Arrays:
-    """Close-ups as the eye cuts them, of other dice under other lamps, with their labels.
+    """Close-ups as the reader cuts them, of other dice under other lamps, with their labels.
 
     Args:
         rows: Of S scenes with P close-ups, the columns named in `patches.KEYS`.

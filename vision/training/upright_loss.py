@@ -51,7 +51,7 @@ _NO_DIE_ZOOM = 0.2
 
 
 def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
-    """Scenes turned and mirrored, and upright close-ups of their candidates as the eye cuts them.
+    """Scenes turned and mirrored, and upright close-ups of candidates as the reader cuts them.
 
     Args:
         rows: Of S scenes with P close-ups, the columns named in `patches.KEYS`.
@@ -114,7 +114,7 @@ def _anywhere(rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _mistaken(corners: NDArray[Any], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Corners (4, 2) as the eye finds them: a little off."""
+    """Corners (4, 2) as the reader finds them: a little off."""
     edge = np.hypot(*(corners - np.roll(corners, 1, axis=0)).T).mean()
     more = _FARTHER if rng.random() < _FAR_OFF else 1.0
     middle = corners.mean(axis=0)

@@ -1,4 +1,4 @@
-"""A tray's calibration: kept in a file people can read, proposed by the eye, and checked."""
+"""A tray's calibration: kept in a file people can read, proposed by the reader, and checked."""
 
 from __future__ import annotations
 
@@ -329,12 +329,12 @@ class TestCalibratedReader:
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         asked = Asked()
-        eye = CalibratedReader(asked, whole())
+        reader = CalibratedReader(asked, whole())
 
         def see(*pictures: Pixels) -> Change | None:
             for picture in pictures:
-                eye.read(Frame(picture))
-            return eye.change
+                reader.read(Frame(picture))
+            return reader.change
 
         moved = shifted(tray(), 40.0)
         assert see(tray(), moved, tray()) is None

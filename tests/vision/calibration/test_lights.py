@@ -21,7 +21,7 @@ ROLL = Roll.of((WHITES[0], WHITES[1]), COLOURED)
 
 
 class Noted:
-    """The eye, and the calibration it was asked with last."""
+    """The reader, and the calibration it was asked with last."""
 
     used: Calibration | None = None
 

@@ -35,11 +35,11 @@ def test_the_tables_own_lamp_is_no_motion() -> None:
     for light in ("green", "blue", "blue"):
         lamp.now = None
         lamp.pass_frames(3)
-        asked = len(table.eye.asked)
+        asked = len(table.reader.asked)
         lamp.now = light
         lamp.pass_frames(4)
         assert table.said == ["waiting", "ok"] or set(table.said[2:]) == {"ok"}
-        assert len(table.eye.asked) > asked or light == "blue"
+        assert len(table.reader.asked) > asked or light == "blue"
     without = Table([])
     blinking = BlinkingLamp(without)
     without.live.use_lamp_schedule(lambda at_s: "the same")

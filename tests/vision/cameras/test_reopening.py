@@ -8,7 +8,7 @@ import pytest
 
 from companion.errors import CameraUnavailable
 from companion.tray import CameraState
-from tests.vision.tray_fakes import ALL_DICE, FakeClock, ScriptedCamera, ScriptedEye, ok, picture
+from tests.vision.tray_fakes import ALL_DICE, FakeClock, ScriptedCamera, ScriptedReader, ok, picture
 from vision.cameras.camera import Camera
 from vision.cameras.devices import FIRST_PICTURE_S, V4L2_WAIT_S, CameraSilent
 from vision.cameras.reopening import Reopener
@@ -48,7 +48,7 @@ def back_after_s(plugged_s: float, first_picture_s: float) -> float:
     live = CameraLoop(
         None,
         reopen=Reopener(socket.open, "/dev/v4l/by-id/cam"),
-        reader=ScriptedEye(ok()),
+        reader=ScriptedReader(ok()),
         in_play=lambda: ALL_DICE,
         on_view=lambda _: None,
     )

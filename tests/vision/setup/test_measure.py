@@ -8,7 +8,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE
 from companion.errors import CalibrationError
-from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, bad, ok, picture
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedReader, bad, ok, picture
 from vision.calibration.calibration import Calibration
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Reading
@@ -16,8 +16,8 @@ from vision.setup.measure import read_roll
 
 
 @pytest.fixture
-def eye(monkeypatch: pytest.MonkeyPatch) -> ScriptedEye:
-    scripted = ScriptedEye(ok())
+def reader(monkeypatch: pytest.MonkeyPatch) -> ScriptedReader:
+    scripted = ScriptedReader(ok())
     reader = SimpleNamespace(read=lambda frame: scripted.read(frame, ALL_DICE))
     monkeypatch.setattr("vision.setup.measure.CalibratedReader", lambda *_: reader)
     return scripted
@@ -28,22 +28,22 @@ def read_by(patience_s: float, *, pictures: int = 9) -> tuple[Frame, Reading]:
     return read_roll(camera, DiceReader(), Calibration((320, 240)), patience_s=patience_s)
 
 
-def test_two_readings_in_a_row_must_agree(eye: ScriptedEye) -> None:
+def test_two_readings_in_a_row_must_agree(reader: ScriptedReader) -> None:
     right = ok("35-4225")
-    eye.script = [ok("34-4225"), right, bad("uncertain"), right, right, ok("11-1111")]
+    reader.script = [ok("34-4225"), right, bad("uncertain"), right, right, ok("11-1111")]
     frame, reading = read_by(60.0)
     assert (frame.number, reading.roll) == (5, right.roll)
 
 
-def test_readings_that_never_agree_end_with_the_patience(eye: ScriptedEye) -> None:
-    eye.script = [ok("34-4225"), ok("35-4225")] * 5
+def test_readings_that_never_agree_end_with_the_patience(reader: ScriptedReader) -> None:
+    reader.script = [ok("34-4225"), ok("35-4225")] * 5
     frame, _ = read_by(0.45)
     assert frame.number == 6
 
 
-def test_a_camera_without_a_picture_is_named(eye: ScriptedEye) -> None:
+def test_a_camera_without_a_picture_is_named(reader: ScriptedReader) -> None:
     camera = ScriptedCamera(FakeClock(), [None] * 2001)
     with pytest.raises(CalibrationError) as caught:
         read_roll(camera, DiceReader(), Calibration((320, 240)), patience_s=1.0)
     assert caught.value.reason == "no_picture"
-    assert eye.asked == []
+    assert reader.asked == []

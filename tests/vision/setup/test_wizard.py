@@ -42,17 +42,17 @@ def live() -> StandInLive:
 
 
 @pytest.fixture
-def eye() -> CalibratedReader:
+def reader() -> CalibratedReader:
     return CalibratedReader(DiceReader(), None)
 
 
 @pytest.fixture
-def setup(live: StandInLive, eye: CalibratedReader, tmp_path: Path) -> TraySetup:
-    return TraySetup(live, eye, tmp_path / "tray.toml")
+def setup(live: StandInLive, reader: CalibratedReader, tmp_path: Path) -> TraySetup:
+    return TraySetup(live, reader, tmp_path / "tray.toml")
 
 
 def test_step_by_step_all_counts_at_once_and_is_kept(
-    setup: TraySetup, live: StandInLive, eye: CalibratedReader, tmp_path: Path
+    setup: TraySetup, live: StandInLive, reader: CalibratedReader, tmp_path: Path
 ) -> None:
     proposed = setup.propose()
     assert proposed is not None
@@ -73,7 +73,7 @@ def test_step_by_step_all_counts_at_once_and_is_kept(
     assert kept.camera == {"exposure": 157.0}
     assert kept.white_balance_bgr == pytest.approx((1.0, 1.0, 1.0), abs=0.2)
     assert [die.plays for die in kept.dice] == [die.plays for die in looked]
-    assert eye.read(Frame(painted(tray(SIX, 7), 145))).status is TrayStatus.OK
+    assert reader.read(Frame(painted(tray(SIX, 7), 145))).status is TrayStatus.OK
 
 
 def test_dice_of_few_pixels_are_a_fault(setup: TraySetup, live: StandInLive) -> None:
@@ -102,34 +102,34 @@ def test_a_camera_beside_the_tray_is_a_fault(
     assert ("slanted" in setup.state().faults) is is_said
 
 
-def test_a_setup_can_be_deleted(setup: TraySetup, eye: CalibratedReader, tmp_path: Path) -> None:
+def test_a_setup_can_be_deleted(setup: TraySetup, reader: CalibratedReader, tmp_path: Path) -> None:
     setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
     setup.forget()
     setup.forget()
-    assert eye.calibration is None
+    assert reader.calibration is None
     assert list(tmp_path.iterdir()) == []
     assert setup.state().corners is None
 
 
 def test_a_setup_is_not_deleted_while_the_camera_gives_no_picture(
-    setup: TraySetup, live: StandInLive, eye: CalibratedReader, tmp_path: Path
+    setup: TraySetup, live: StandInLive, reader: CalibratedReader, tmp_path: Path
 ) -> None:
     setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
     live.shows = None
     with pytest.raises(CalibrationError, match="no picture"):
         setup.forget()
-    assert eye.calibration is not None
+    assert reader.calibration is not None
     assert (tmp_path / "tray.toml").exists()
 
 
 def test_the_state_describes_the_picture_and_its_changes(
-    setup: TraySetup, live: StandInLive, eye: CalibratedReader
+    setup: TraySetup, live: StandInLive, reader: CalibratedReader
 ) -> None:
     setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
     assert setup.state().faults == ()
     live.shows = np.asarray(cv2.GaussianBlur(shifted(tray(), 50.0), (0, 0), 4.0), np.uint8)
     for _ in range(2):
-        eye.read(Frame(live.shows))
+        reader.read(Frame(live.shows))
     assert setup.state().faults == (PictureFault.BLURRED,)
     assert setup.state().change is Change.MOVED
 
@@ -194,7 +194,7 @@ def test_corners_are_not_found_in_a_black_picture(setup: TraySetup, live: StandI
 
 
 def test_dice_kept_again_under_another_lamp_count(
-    setup: TraySetup, live: StandInLive, eye: CalibratedReader
+    setup: TraySetup, live: StandInLive, reader: CalibratedReader
 ) -> None:
     corners = setup.propose()
     assert corners is not None
@@ -202,36 +202,36 @@ def test_dice_kept_again_under_another_lamp_count(
     evening = np.asarray(np.clip(tray(SIX) * [0.45, 0.6, 0.7], 0, 255), np.uint8)
     live.shows = evening
     for _ in range(2):
-        eye.read(Frame(evening))
+        reader.read(Frame(evening))
     assert setup.state().change is None, "corners are the same in any light"
     number, looked = setup.look_at_dice()
     setup.keep_dice([die.plays for die in looked], number)
     for _ in range(3):
-        assert eye.read(Frame(evening)).status is TrayStatus.OK
+        assert reader.read(Frame(evening)).status is TrayStatus.OK
     assert setup.state().change is None
     setup.keep_corners(corners)
     live.shows = tray(SIX)
     for _ in range(2):
-        eye.read(Frame(live.shows))
+        reader.read(Frame(live.shows))
     setup.keep_corners(corners)
     for _ in range(2):
-        eye.read(Frame(live.shows))
+        reader.read(Frame(live.shows))
     assert setup.state().change is Change.RELIT, "the dice are those of the evening"
 
 
 def test_dice_are_kept_with_the_light_that_they_were_measured_in(
-    setup: TraySetup, live: StandInLive, eye: CalibratedReader
+    setup: TraySetup, live: StandInLive, reader: CalibratedReader
 ) -> None:
     live.shows = tray(SIX)
     number, looked = setup.look_at_dice()
     live.shows = lit(tray(SIX), 0.5, 0.5, 0.5)  # a lamp goes out before they are saved
     setup.keep_dice([die.plays for die in looked], number)
     for _ in range(2):
-        eye.read(Frame(tray(SIX)))
-    assert eye.change is None
+        reader.read(Frame(tray(SIX)))
+    assert reader.change is None
     for _ in range(2):
-        eye.read(Frame(live.shows))
-    assert eye.change is Change.RELIT
+        reader.read(Frame(live.shows))
+    assert reader.change is Change.RELIT
 
 
 def test_dice_measured_by_another_device_since_are_not_saved(
@@ -249,13 +249,13 @@ def test_dice_measured_by_another_device_since_are_not_saved(
 
 
 def test_a_disk_that_takes_nothing_leaves_the_eye_as_it_was(
-    live: StandInLive, eye: CalibratedReader, tmp_path: Path
+    live: StandInLive, reader: CalibratedReader, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
-    setup = TraySetup(live, eye, tmp_path / "file" / "tray.toml")
+    setup = TraySetup(live, reader, tmp_path / "file" / "tray.toml")
     with pytest.raises(ConfigError, match="cannot write"):
         setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
-    assert eye.calibration is None
+    assert reader.calibration is None
 
 
 def test_pictures_of_another_shape_are_without_the_corners(tmp_path: Path) -> None:
@@ -267,19 +267,19 @@ def test_pictures_of_another_shape_are_without_the_corners(tmp_path: Path) -> No
 
 
 def test_nothing_is_reported_as_moved_that_was_not_measured(
-    setup: TraySetup, live: StandInLive, eye: CalibratedReader
+    setup: TraySetup, live: StandInLive, reader: CalibratedReader
 ) -> None:
     live.shows = tray(SIX)
     number, looked = setup.look_at_dice()
     setup.keep_dice([die.plays for die in looked], number)
     live.shows = shifted(tray(), 60.0)
     for _ in range(3):
-        eye.read(Frame(live.shows))
+        reader.read(Frame(live.shows))
     assert setup.state().change is None
     setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
     live.shows = tray()
     for _ in range(3):
-        eye.read(Frame(live.shows))
+        reader.read(Frame(live.shows))
     assert setup.state().change is Change.MOVED
 
 
@@ -333,9 +333,9 @@ def test_an_exposure_that_is_still_measured_is_not_kept(
 
 
 def test_a_table_that_is_to_use_no_calibration_saves_none(
-    live: StandInLive, eye: CalibratedReader
+    live: StandInLive, reader: CalibratedReader
 ) -> None:
-    setup = TraySetup(live, eye, None)
+    setup = TraySetup(live, reader, None)
     live.controls = {"exposure": 157.0}
     for step in (
         setup.hold_exposure,
@@ -345,4 +345,4 @@ def test_a_table_that_is_to_use_no_calibration_saves_none(
         with pytest.raises(CalibrationError) as caught:
             step()
         assert caught.value.reason == "switched_off"
-    assert eye.calibration is None
+    assert reader.calibration is None

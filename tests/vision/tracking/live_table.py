@@ -8,7 +8,7 @@ from dataclasses import replace
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from companion.tray import Problem, TrayView
-from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok, picture
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedReader, ok, picture
 from vision.cameras.camera import Camera
 from vision.reading import Pixels, Reading
 from vision.tracking.camera_loop import CameraLoop
@@ -30,14 +30,14 @@ class Table:
         self.camera = ScriptedCamera(self.clock, script, **camera)
         self.cameras = [self.camera]
         self.later = list(later)
-        self.eye = ScriptedEye(*readings or (ok(),))
+        self.reader = ScriptedReader(*readings or (ok(),))
         self.in_play: tuple[DieColour, ...] = ALL_DICE
         self.reports: list[TrayView] = []
         self.known: list[Problem] = []
         self.live = CameraLoop(
             self.camera,
             reopen=self.reopen,
-            reader=self.eye,
+            reader=self.reader,
             in_play=lambda: self.in_play,
             on_view=self.reports.append,
             annotated=lambda view: replace(view, problems=(*view.problems, *self.known)),

@@ -16,7 +16,7 @@ from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.errors import CameraUnavailable
 from companion.tray import Note, NoteCode, Problem, ProblemCode, TrayStatus, TrayView
 from tests.vision.tracking.live_table import REST, Table
-from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture, step
+from tests.vision.tray_fakes import ScriptedReader, bad, ok, picture, step
 from vision.reading import Frame, Reading
 from vision.tracking.camera_loop import REOPEN_S
 from vision.tracking.tracker import TrayTracker
@@ -28,20 +28,20 @@ def test_a_throw_is_waited_for_seen_and_offered_once() -> None:
     table.turns(15)
     assert table.said == ["waiting", "moving", "ok"]
     assert table.reports[-1].roll == ok().roll
-    assert len(table.eye.asked) == 2
+    assert len(table.reader.asked) == 2
 
 
 def test_nothing_is_read_while_anything_moves() -> None:
     table = Table([picture(spot=10 + 9 * n) for n in range(20)])
     table.turns(20)
-    assert table.eye.asked == []
+    assert table.reader.asked == []
     assert table.said == ["waiting", "moving"]
 
 
 def test_at_rest_the_eye_looks_only_now_and_then() -> None:
     table = Table([REST] * 100)
     table.turns(100)
-    assert len(table.eye.asked) <= 2 + 5  # ten seconds, a look every two
+    assert len(table.reader.asked) <= 2 + 5  # ten seconds, a look every two
 
 
 def test_a_confirmed_roll_is_never_reported_again() -> None:
@@ -56,7 +56,7 @@ def test_a_confirmed_roll_is_never_reported_again() -> None:
 
 
 def test_a_reading_begun_before_confirmation_is_discarded() -> None:
-    watch = TrayTracker(ScriptedEye(ok()), lambda: ALL_DICE)
+    watch = TrayTracker(ScriptedReader(ok()), lambda: ALL_DICE)
     for n in range(3):
         step(watch, Frame(REST, n * 0.1, n))
     assert watch.view().roll is not None
@@ -91,7 +91,7 @@ def test_other_dice_in_play_are_asked_for_at_once() -> None:
     table.turns(5)
     table.in_play = ALL_DICE[:-1]
     table.turns(3)
-    assert table.eye.asked[-2:] == [ALL_DICE[:-1]] * 2
+    assert table.reader.asked[-2:] == [ALL_DICE[:-1]] * 2
 
 
 def test_dice_that_lie_still_are_read_anew_without_a_word_of_motion() -> None:
@@ -125,7 +125,7 @@ def test_the_picture_belongs_to_the_reading() -> None:
     frame = table.live._tracker.frames.get(report.frame)
     assert frame is not None
     shown = table.live._tracker._state.shown.reading
-    assert frame in [read_from for reading, read_from in table.eye.frames if reading is shown]
+    assert frame in [read_from for reading, read_from in table.reader.frames if reading is shown]
     data = table.live.jpeg(report.frame)
     assert data is not None
     decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
@@ -233,10 +233,10 @@ def test_right_after_a_throw_the_tray_is_not_reported_empty() -> None:
     table.turns(5)
     assert table.said[-1] == "empty"
     table.live.expect_throw()
-    asked = len(table.eye.asked)
+    asked = len(table.reader.asked)
     table.turns(3)
     assert table.said[-1] == "moving"
-    assert len(table.eye.asked) == asked
+    assert len(table.reader.asked) == asked
     table.turns(5)
     assert table.said[-1] == "empty"
 
@@ -267,7 +267,7 @@ def test_closing_before_the_start_lets_go_of_the_camera() -> None:
     assert table.camera.closed == 1
 
 
-class TruthfulEye:
+class TruthfulReader:
     """Reads the recorded stream as its truth file says (the roll is that of the stream)."""
 
     def __init__(self, truth: list[dict[str, object]]) -> None:
@@ -285,8 +285,8 @@ class TruthfulEye:
 def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> None:
     folder = shared / "frames" / "streams" / "stream_a"
     truth = [json.loads(line) for line in (folder / "truth.jsonl").read_text().splitlines()]
-    eye = TruthfulEye(truth)
-    watch = TrayTracker(eye, lambda: ALL_DICE)
+    reader = TruthfulReader(truth)
+    watch = TrayTracker(reader, lambda: ALL_DICE)
     told: dict[int, str] = {}
     for number, state in enumerate(truth):
         pixels = cv2.imread(str(folder / state["file"]))
@@ -300,7 +300,7 @@ def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> N
         15: "ok",  # at rest since 13: 0.2 s at ten frames a second
         19: "moving",  # the shadow of the hand that takes them
     }
-    assert all(truth[number]["state"] != "moving" for number in eye.asked)
+    assert all(truth[number]["state"] != "moving" for number in reader.asked)
 
 
 def test_the_real_eye_offers_exactly_the_recorded_roll(shared: Path) -> None:

@@ -20,7 +20,7 @@ from vision.tracking.camera_loop import CHECK_S, CameraLoop
 REST = picture()
 
 
-class BusyEye:
+class BusyReader:
     """Reads six dice; what happens meanwhile is up to the test."""
 
     def __init__(self) -> None:
@@ -36,12 +36,12 @@ class Table:
 
     def __init__(self, script: Sequence[Pixels | Exception | None]) -> None:
         self.camera = ScriptedCamera(FakeClock(), script)
-        self.eye = BusyEye()
+        self.reader = BusyReader()
         self.reports: list[TrayView] = []
         self.live = CameraLoop(
             self.camera,
             reopen=lambda: self.camera,
-            reader=self.eye,
+            reader=self.reader,
             in_play=lambda: ALL_DICE,
             on_view=self.reports.append,
         )
@@ -67,7 +67,7 @@ def test_a_silent_camera_is_reported_during_a_reading() -> None:
         assert table.reports[-1].camera == "lost"
         assert table.reports[-1].fault == "lost"
 
-    table.eye.meanwhile = fall_silent
+    table.reader.meanwhile = fall_silent
     table.turns(1)
     assert table.said == ["waiting", "lost"], "what was read before is not offered any more"
 
@@ -81,7 +81,7 @@ def test_a_late_reading_of_a_silent_camera_offers_nothing() -> None:
         table.camera.is_silent = True
         table.live.check()
 
-    table.eye.meanwhile = fall_silent
+    table.reader.meanwhile = fall_silent
     table.turns(1)
     assert table.said[-1] == "lost"
     assert not table.live.view.roll is not None
@@ -154,9 +154,9 @@ def test_a_slow_reading_is_reported_as_slow() -> None:
         table.live.check()
         assert table.said[-1] == "reading"
 
-    table.eye.meanwhile = take_long
+    table.reader.meanwhile = take_long
     table.turns(1)
-    table.eye.meanwhile = lambda: None
+    table.reader.meanwhile = lambda: None
     table.turns(2)
     assert table.said == ["waiting", "moving", "reading", "ok"]
 
@@ -164,7 +164,7 @@ def test_a_slow_reading_is_reported_as_slow() -> None:
 def test_an_offered_roll_is_not_taken_away_by_a_later_look() -> None:
     table = Table([REST] * 60)
     table.turns(3)
-    table.eye.meanwhile = lambda: [table.live.check() for _ in range(3)]
+    table.reader.meanwhile = lambda: [table.live.check() for _ in range(3)]
     table.turns(40)
     assert table.said == ["waiting", "ok"]
 
@@ -214,7 +214,7 @@ def test_the_guard_survives_a_camera_that_cannot_be_asked(
     live = CameraLoop(
         camera,
         reopen=lambda: camera,
-        reader=BusyEye(),
+        reader=BusyReader(),
         in_play=lambda: ALL_DICE,
         on_view=lambda report: None,
     )

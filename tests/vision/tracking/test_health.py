@@ -13,7 +13,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import CameraFault, TrayView
 from tests.vision.scenes import default_scene
-from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, bad, ok
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedReader, bad, ok
 from vision.reading import Frame, Pixels, Reading
 from vision.simulation.render import background, render
 from vision.tracking.camera_loop import CameraLoop
@@ -49,7 +49,7 @@ def covered(pixels: Pixels, seed: int) -> Pixels:
     return noisy(np.broadcast_to(shade, (height, width, 3)), seed, 4.0)
 
 
-class Eye(ScriptedEye):
+class ReaderOfTheTray(ScriptedReader):
     """Sees the dice where the picture still looks like the tray."""
 
     def __init__(self, rig: Rig) -> None:
@@ -77,7 +77,7 @@ class Rig:
         self.live = CameraLoop(
             self.camera,
             reopen=lambda: self.camera,
-            reader=Eye(self),
+            reader=ReaderOfTheTray(self),
             in_play=lambda: ALL_DICE,
             on_view=self.reports.append,
         )

@@ -47,7 +47,7 @@ UNSURE = bad("uncertain", colour="blue")
 def play(
     steps: Sequence[str | Reading], state: Settling | None = None, *, step_s: float = 0.1
 ) -> tuple[Settling, list[str]]:
-    """Take frames `step_s` apart: motion, or what the eye would see if it is asked."""
+    """Take frames `step_s` apart: motion, or what the reader would see if it is asked."""
     state = state or Settling()
     at_s = max(state.read_s, 0.0) + step_s
     said = []

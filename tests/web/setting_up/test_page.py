@@ -136,7 +136,7 @@ class TestInABrowser:
             page.get_by_role("button", name=name, exact=True).press("Enter")
             if number < 9:
                 assert page.evaluate("document.activeElement.textContent") == name
-            if not is_read:  # the eye looks again by itself: that is no new throw
+            if not is_read:  # the reader looks again by itself: that is no new throw
                 stage.session.see(dice_in_tray(a_roll(3, 4), frame=99))
                 page.wait_for_timeout(500)
                 assert page.get_by_role("button", name="Correct", exact=True).is_disabled()
