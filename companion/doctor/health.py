@@ -67,7 +67,7 @@ class Health:
         )
 
 
-class Table(Protocol):
+class Session(Protocol):
     """The session, as far as its health is concerned."""
 
     @property
@@ -95,7 +95,7 @@ class Monitor:
 
     def __init__(
         self,
-        table: Table,
+        session: Session,
         data_dir: Path,
         *,
         live: Live | None = None,
@@ -111,13 +111,13 @@ class Monitor:
             broker: Returns why the MQTT broker is away, or None; without it there is no broker.
             threads: Threads that run as long as the table.
         """
-        self._table, self._data_dir, self._live, self._sound = table, data_dir, live, sound
+        self._session, self._data_dir, self._live, self._sound = session, data_dir, live, sound
         self._broker, self._threads = broker, tuple(threads)
 
     def health(self) -> Health:
         """Check every part; takes `LOCK_S` at most."""
         free_mb = _free_mb(self._data_dir)
-        faults = dict(self._table.faults)
+        faults = dict(self._session.faults)
         parts = {
             "steps": self._steps(),
             "storage": _storage(self._data_dir, "storage" in faults),
@@ -136,7 +136,7 @@ class Monitor:
         return Health(parts, age_s, free_mb)
 
     def _steps(self) -> Part:
-        if self._table.is_free(LOCK_S):
+        if self._session.is_free(LOCK_S):
             return Part()
         return Part(State.FAILED, "a step waits for the disk")
 

@@ -48,8 +48,8 @@ class PlayerStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two players at one table: in how many games each had more points; the rest were ties."""
+class Meeting:
+    """Two players who met: in how many games each had more points; the rest were ties."""
 
     one: str
     other: str
@@ -101,7 +101,7 @@ class Statistics:
 
     games: int
     players: tuple[PlayerStatistics, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Meeting, ...]
     best: tuple[BestGame, ...]
     names: tuple[str, ...]
     decided: LuckShare
@@ -171,7 +171,7 @@ def statistics(
     return Statistics(
         len(chosen),
         tuple(players),
-        _pairs(chosen, names),
+        _meetings(chosen, names),
         tuple(best[:BEST_GAMES]),
         tuple(sorted(names.values(), key=name_key)),
         _luck_share(chosen, decided),
@@ -226,7 +226,7 @@ def _player(each: _Sum, rating: Rating | None) -> PlayerStatistics:
     )
 
 
-def _pairs(games: Sequence[Result], names: dict[str, str]) -> tuple[Pair, ...]:
+def _meetings(games: Sequence[Result], names: dict[str, str]) -> tuple[Meeting, ...]:
     met: dict[tuple[str, str], list[int]] = {}
     for game in games:
         keys = [name_key(name) for name in game.names]
@@ -237,8 +237,8 @@ def _pairs(games: Sequence[Result], names: dict[str, str]) -> tuple[Pair, ...]:
                     sums[0] += 1
                     sums[1] += game.totals[a] > game.totals[b]
                     sums[2] += game.totals[b] > game.totals[a]
-    pairs = [Pair(names[one], names[other], *sums) for (one, other), sums in met.items()]
-    return tuple(sorted(pairs, key=lambda pair: (-pair.games, pair.one, pair.other)))
+    meetings = [Meeting(names[one], names[other], *sums) for (one, other), sums in met.items()]
+    return tuple(sorted(meetings, key=lambda each: (-each.games, each.one, each.other)))
 
 
 def as_json(found: Statistics) -> str:
