@@ -24,7 +24,7 @@ class DieEvidence:
         tint: (3,) of the top face, if it may be white.
         values: (6,) probabilities of the values, scaled so that the largest is `sure`.
         corners: (4, 2) corners of the top face in pixels.
-        leaning: Log odds that the die does not lie flat.
+        tilt: Log odds that the die does not lie flat.
         die: Probability that it is a die.
     """
 
@@ -39,13 +39,13 @@ class DieEvidence:
     visible: float = 1.0
     in_tray: bool = True
     tint: Scores | None = None
-    leaning: float = -10.0
+    tilt: float = -10.0
     die: float = 1.0
 
     @property
     def cocked(self) -> bool:
         """Whether it is at rest, but more likely tilted than flat."""
-        return not self.moving and self.leaning > 0.0
+        return not self.moving and self.tilt > 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ Outline = NDArray[np.float32]
 """Corners (N, 2) in px of the picture."""
 Mask = NDArray[np.uint8]
 
-_MAY_LEAN = -2.0
+_MAY_BE_TILTED = -2.0
 """Threshold in log odds of tilt above which one look alone does not announce a die
 (docs/evaluation.md, thresholds)."""
 _AT_RIM = (0.1, 0.4)
@@ -178,7 +178,7 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
     sure = float(values[best - 1]) * detection.die
     if not detection.agree:
         sure *= _DISAGREE
-    if detection.leaning > _MAY_LEAN:
+    if detection.tilt > _MAY_BE_TILTED:
         sure *= _DISAGREE
     visible = min(detection.visible, _inside_share(detection.corners, size_wh))
     hidden = covered > _COVERED and detection.visible < _WHOLE
@@ -192,7 +192,7 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
         visible=0.0 if hidden else visible,
         in_tray=detection.in_tray > 0.5,
         values=np.asarray(values * (sure / max(float(values[best - 1]), 1e-6)), np.float32),
-        leaning=detection.leaning,
+        tilt=detection.tilt,
         corners=detection.corners,
         die=detection.die,
     )

@@ -9,7 +9,7 @@ import pytest
 from companion.adapters.follower import Follower
 from companion.adapters.lamp import lamp_state
 from companion.tray import CameraFault, TrayStatus, TrayView
-from tests.session.fakes import Stage, dice_seen, leaning
+from tests.session.fakes import Stage, dice_seen, tilted
 
 PATIENCE_S = 10.0
 
@@ -25,7 +25,7 @@ def test_the_lamp_follows_a_turn(stage: Stage) -> None:
     for status, said in (("empty", "ready"), ("moving", "reading"), ("reading", "reading")):
         stage.session.see(TrayView(TrayStatus(status)))
         assert says() == said
-    stage.session.see(leaning("green"))
+    stage.session.see(tilted("green"))
     assert says() == "unreadable"
     stage.session.see(TrayView(TrayStatus.DARK, fault=CameraFault.DARK))
     assert says() == "fault"

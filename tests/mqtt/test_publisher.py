@@ -23,7 +23,7 @@ from companion.mqtt.results import Ledger
 from companion.mqtt.topics import Kind, TableTopics, all_tables, parse
 from companion.tray import DieView
 from tests.mqtt.conftest import Listener
-from tests.session.fakes import Stage, dice_seen, leaning
+from tests.session.fakes import Stage, dice_seen, tilted
 from tests.waiting import until
 from tests.web.stand_in import a_roll, dice_in_tray
 
@@ -271,7 +271,7 @@ def test_rolls_for_which_people_had_to_help_are_counted(house: House) -> None:
     ears = house.ears()
     house.stage.seat("Ada", "Ben")
     house.stage.session.start()
-    house.stage.session.see(leaning("red"))
+    house.stage.session.see(tilted("red"))
     until(lambda: house.publisher is not None and house.publisher._is_asking)
     for asked in (100.0, 50.0):
         house.stage.roll(3, 4)

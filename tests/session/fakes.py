@@ -200,6 +200,6 @@ def dice_seen(low: int, high: int, **colour: int) -> TrayView:
     )
 
 
-def leaning(colour: str) -> TrayView:
-    """A tray whose one die leans."""
+def tilted(colour: str) -> TrayView:
+    """A tray whose one die is tilted."""
     return TrayView(TrayStatus.COCKED, problems=(Problem(ProblemCode.COCKED, DieColour(colour)),))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from companion.engine import DieColour, Phase
 from companion.session.confirm import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S, WATCHED_S
 from companion.tray import TrayStatus, TrayView
-from tests.session.fakes import Stage, dice_seen, leaning
+from tests.session.fakes import Stage, dice_seen, tilted
 
 
 def shown(stage: Stage) -> str:
@@ -38,7 +38,7 @@ def test_a_confirmation_within_a_second_of_another_counts_once(two: Stage) -> No
 
 
 def test_a_refusal_is_announced_once_until_something_changes(two: Stage) -> None:
-    two.session.see(leaning("green"))
+    two.session.see(tilted("green"))
     for _ in range(3):
         two.time.pass_s(0.3)
         two.session.press()
@@ -95,7 +95,7 @@ def test_a_press_before_an_unreadable_verdict_is_refused_with_it(two: Stage) -> 
     reading(two)
     two.session.press()
     two.session.press()
-    two.session.see(leaning("green"))
+    two.session.see(tilted("green"))
     assert [said.text for said in two.told] == ["The green die isn’t lying flat. Throw it again."]
     two.port.is_reading = False
     two.session.see(dice_seen(4, 3))
@@ -168,7 +168,7 @@ def test_a_press_does_not_wait_for_ever(two: Stage) -> None:
 
 
 def test_a_refusal_is_taken_off_the_screen_once_its_reason_is_gone(two: Stage) -> None:
-    two.session.see(leaning("green"))
+    two.session.see(tilted("green"))
     two.session.press()
     assert shown(two).startswith("The green die isn’t lying flat.")
     two.session.see(dice_seen(4, 3))
@@ -193,9 +193,9 @@ def test_a_refusal_is_taken_off_the_screen_once_its_reason_is_gone(two: Stage) -
 
 
 def test_a_refusal_while_the_tray_stays_as_it_is_stays_too(two: Stage) -> None:
-    two.session.see(leaning("green"))
+    two.session.see(tilted("green"))
     two.session.press()
-    two.session.see(replace(leaning("green"), frame=9))
+    two.session.see(replace(tilted("green"), frame=9))
     assert shown(two).startswith("The green die isn’t lying flat.")
 
 

@@ -14,7 +14,7 @@ from companion.session.confirm import VERDICT_S
 from companion.session.ports import Topic
 from companion.session.timers import CLOSING_GRACE_S, GRACE_S
 from companion.tray import TrayStatus, TrayView
-from tests.session.fakes import Stage, leaning
+from tests.session.fakes import Stage, tilted
 
 
 class TestButton:
@@ -26,7 +26,7 @@ class TestButton:
         assert two.told[-1].text.startswith("White 7. Ada may cross red 4 or 5, yellow 6 or 7")
 
     def test_an_unreadable_tray_is_refused_with_the_reason(self, two: Stage) -> None:
-        two.session.see(leaning("green"))
+        two.session.see(tilted("green"))
         rejected = two.session.press()
         assert rejected is not None
         assert two.message(rejected) == "The green die isn’t lying flat. Throw it again."

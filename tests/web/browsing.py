@@ -151,7 +151,7 @@ def put(stage: Stage, state: str, variant: str = "base") -> list[str]:
         return tokens
     _begin(stage, variant)
     if state == "roll":
-        stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+        stage.session.see(dice_in_tray(a_roll(3, 4), tilted="green"))
         return tokens
     _confirm(stage)
     if state == "tapped":
@@ -168,7 +168,7 @@ def walk(stage: Stage, *states: str, variant: str = "base") -> Iterator[str]:
     for state in STATES:
         if state == "roll":
             _begin(stage, variant)
-            stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+            stage.session.see(dice_in_tray(a_roll(3, 4), tilted="green"))
         if state == "action1":
             _confirm(stage)
         if state == "tapped":

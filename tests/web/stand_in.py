@@ -83,8 +83,8 @@ class RememberingWorker(Worker):
         return self._found[key]
 
 
-def dice_in_tray(roll: Roll, *, frame: int = 1, status: str = "ok", leaning: str = "") -> TrayView:
-    """A tray with a roll's dice in a ring, settled unless one leans."""
+def dice_in_tray(roll: Roll, *, frame: int = 1, status: str = "ok", tilted: str = "") -> TrayView:
+    """A tray with a roll's dice in a ring, settled unless one is tilted."""
     values = [(DieColour.WHITE, v) for v in roll.white] + list(roll.coloured)
     dice = []
     for i, (colour, value) in enumerate(values):
@@ -96,14 +96,14 @@ def dice_in_tray(roll: Roll, *, frame: int = 1, status: str = "ok", leaning: str
             DieView(
                 colour=colour,
                 value=value,
-                confidence=0.5 if colour.value == leaning else 0.99,
+                confidence=0.5 if colour.value == tilted else 0.99,
                 centre_xy=(x, y),
                 corners_xy=corners,
-                cocked=colour.value == leaning,
+                cocked=colour.value == tilted,
             )
         )
-    problems = (Problem(ProblemCode.COCKED, DieColour(leaning)),) if leaning else ()
-    status = "cocked" if leaning else status
+    problems = (Problem(ProblemCode.COCKED, DieColour(tilted)),) if tilted else ()
+    status = "cocked" if tilted else status
     settled = roll if status == "ok" else None
     return TrayView(TrayStatus(status), settled, frame, SIZE_WH, tuple(dice), problems)
 

@@ -190,7 +190,7 @@ def game(stage: Stage) -> list[Callable[[], object]]:
     session = stage.session
     return [
         lambda: session.start("big_points", 0),
-        lambda: session.see(dice_in_tray(a_roll(3, 4), leaning="green")),
+        lambda: session.see(dice_in_tray(a_roll(3, 4), tilted="green")),
         lambda: session.press(),
         lambda: session.see(dice_in_tray(a_roll(3, 4))),
         lambda: session.press(),

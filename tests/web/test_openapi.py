@@ -146,7 +146,7 @@ def test_snapshots_are_as_described(app: Flask, stage: Stage, variant: str) -> N
     seat(stage, "Ada")
     seat(stage, "Ben")
     stage.session.start(variant, 0)
-    stage.session.see(dice_in_tray(a_roll(3, 4), leaning="red"))
+    stage.session.see(dice_in_tray(a_roll(3, 4), tilted="red"))
     seen.append(client.get("/api/state").get_json())
     stage.session.see(dice_in_tray(a_roll(3, 4)))
     stage.session.press()

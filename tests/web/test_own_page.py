@@ -198,7 +198,7 @@ class TestThrowAndConfirm:
 
 class TestTrouble:
     def test_it_looks_like_trouble_on_every_phone(self, stage: Stage, open_page: OpenPage) -> None:
-        tokens = put(stage, "roll")  # the green die leans
+        tokens = put(stage, "roll")  # the green die is tilted
         page = ready(open_page("/", token=tokens[1]))
         line = page.locator(".sentence[data-trouble] #status")
         line.wait_for()

@@ -299,7 +299,7 @@ class TestTheTableView:
         assert left(page, BEYOND) == []
 
     def test_trouble_with_the_dice_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
-        put(stage, "roll")  # the green die leans
+        put(stage, "roll")  # the green die is tilted
         page = ready(open_page("/table", size_wh=TV))
         trouble = page.locator("p:not(.sr), li").filter(
             has_text="The green die isn’t lying flat. Throw it again."

@@ -264,7 +264,7 @@ def test_the_end_has_a_ranking_and_a_reason(two: Stage) -> None:
 
 
 def test_the_state_holds_the_reading(two: Stage) -> None:
-    two.session.see(dice_in_tray(a_roll(3, 4), frame=9, leaning="green"))
+    two.session.see(dice_in_tray(a_roll(3, 4), frame=9, tilted="green"))
     tray = shown(two)["tray"]
     assert (tray["status"], tray["frame"], tray["size"]) == ("cocked", 9, [640, 480])
     assert tray["text"] == "The green die isn’t lying flat. Throw it again."

@@ -279,7 +279,7 @@ def test_a_question_about_a_die_goes_with_its_roll(stage: Stage, open_page: Open
 
 def test_a_refusal_disappears_with_the_refused_mark(stage: Stage, open_page: OpenPage) -> None:
     put(stage, "roll")
-    stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+    stage.session.see(dice_in_tray(a_roll(3, 4), tilted="green"))
     page = open_page("/host")
     page.locator("#confirm").click()
     why = page.locator("#why")
@@ -296,7 +296,7 @@ def test_an_unseen_refusal_is_not_shown_later(stage: Stage, open_page: OpenPage)
     page.clock.install()
     page.reload()
     ready(page)
-    stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+    stage.session.see(dice_in_tray(a_roll(3, 4), tilted="green"))
     page.wait_for_timeout(300)
     page.evaluate("() => window.sleep()")
     assert stage.session.press() is not None

@@ -103,14 +103,14 @@ def propose_candidates(
     fine = _fine(scores)
     heat, tray, thing, smear = sigmoid(fine[[0, 4, 5, 6]])
     scale = float(np.hypot(*matrix[:, 0]))
-    lean = _smooth(scores[28:30]) @ (matrix[:, :2] / scale)
+    floor_tilt = _smooth(scores[28:30]) @ (matrix[:, :2] / scale)
     back = cv2.invertAffineTransform(matrix).tolist()
     height, width = pixels.shape[:2]
     candidates: list[Candidate] = []
     for row, column, across, down, edge in hottest(heat, smear, fine[1:4], least_heat):
         x, y = (a * across + b * down + c for a, b, c in back)
         if -1 <= x <= width and -1 <= y <= height:
-            up = lean[row // 2, column // 2].tolist()
+            up = floor_tilt[row // 2, column // 2].tolist()
             candidates.append(
                 Candidate((x, y), edge / scale, float(heat[row, column]), (up[0], up[1]))
             )
@@ -167,12 +167,12 @@ def _fine(scores: Scores) -> Scores:
     return fine
 
 
-def _smooth(lean: Scores) -> Scores:
+def _smooth(tilt: Scores) -> Scores:
     """Fit a linear field (h, w, 2) to the tilt of the floor (2, h, w)."""
-    _, tall, wide = lean.shape
+    _, tall, wide = tilt.shape
     basis, inverse = _linear(tall, wide)
     return np.asarray(
-        (basis @ (inverse @ lean.reshape(2, -1).T)).reshape(tall, wide, 2), np.float32
+        (basis @ (inverse @ tilt.reshape(2, -1).T)).reshape(tall, wide, 2), np.float32
     )
 
 

@@ -21,7 +21,7 @@ from vision.detector.models import (
     sigmoid,
     softmax,
 )
-from vision.detector.tilt import FLAT, GUESS, fit_floor_plane, leanings
+from vision.detector.tilt import FLAT, GUESS, estimate_tilt, fit_floor_plane
 from vision.detector.upright import classify_upright
 from vision.reading import Pixels, Point
 
@@ -63,7 +63,7 @@ class Detection:
         colours: (6,) logits of white, red, yellow, green, blue, and other.
         die, moving, in_tray: Probabilities.
         visible: Share of the top face in view.
-        leaning: Log odds that the die is tilted.
+        tilt: Log odds that the die is tilted.
         centre_xy, edge_px: Middle of the top face, and its mean edge.
         foot_xy: Point of the floor below the middle of the die.
         heat: The finder's probability of a die there.
@@ -77,7 +77,7 @@ class Detection:
     moving: float
     in_tray: float
     visible: float
-    leaning: float
+    tilt: float
     centre_xy: Point
     edge_px: float
     foot_xy: Point
@@ -123,7 +123,7 @@ def classify(
     views = classify_upright(pixels, corners[rest])
 
     def estimated() -> Estimates:
-        tilts = leanings(views, rest, logits, places, shares, guessed)
+        tilts = estimate_tilt(views, rest, logits, places, shares, guessed)
         return estimates(logits, added, rest, views, tilts)
 
     seen = estimated()
@@ -146,7 +146,7 @@ def classify(
             moving=moving,
             in_tray=in_tray[n],
             visible=visible,
-            leaning=float(seen.leaning[n]),
+            tilt=float(seen.tilt[n]),
             centre_xy=(float(middles[n, 0]), float(middles[n, 1])),
             edge_px=float(edges[n]),
             foot_xy=(feet[n][0], feet[n][1]),
@@ -167,7 +167,7 @@ class Estimates:
     die: Scores
     values: Scores
     agree: NDArray[np.bool_]
-    leaning: Scores
+    tilt: Scores
     unclear: NDArray[np.bool_]
 
 
@@ -183,27 +183,27 @@ def estimates(
     """
     rows = np.array(viewed, np.intp)
     die, values = logits[:, _DIE].copy(), softmax(logits[:, _VALUES])
-    leaning = logits[:, _TILTED] + added[:, 6]
+    tilt = logits[:, _TILTED] + added[:, 6]
     agree = np.ones(len(logits), np.bool_)
     one, other = values[rows], softmax(views[:, UPRIGHT_VALUES])
     agree[rows] = one.argmax(axis=1) == other.argmax(axis=1)
     values[rows] = softmax(_BY_CROP * np.log(one + _LEAST) + _BY_VIEW * np.log(other + _LEAST))
-    leaning[rows] = (1.0 - _UPRIGHT) * leaning[rows] + _UPRIGHT * tilts
+    tilt[rows] = (1.0 - _UPRIGHT) * tilt[rows] + _UPRIGHT * tilts
     die[rows] = (die[rows] + views[:, UPRIGHT_DIE]) / 2.0
     chances = sigmoid(die)
     low, high = _TORN
     doubted = ~agree | (values.max(axis=1) * chances < _DOUBT)
-    return Estimates(chances, values, agree, leaning, doubted | (low < leaning) & (leaning < high))
+    return Estimates(chances, values, agree, tilt, doubted | (low < tilt) & (tilt < high))
 
 
-def _upwards(logits: Scores, leans: Scores) -> Scores:
+def _upwards(logits: Scores, guessed: Scores) -> Scores:
     """Directions (N, 2) in which dice rise from the floor in the picture, in edges.
 
     Combines the crop classifier and the finder's floor tilt, weighted by their precision.
     """
     own = 1.0 / (np.exp(logits[:, [SPREAD]]) ** 2 + FLAT**2)
     known = GUESS**-2
-    return np.asarray((own * logits[:, NORMAL] + known * leans) / (own + known), np.float32)
+    return np.asarray((own * logits[:, NORMAL] + known * guessed) / (own + known), np.float32)
 
 
 def _may_rest(logits: Scores) -> NDArray[np.bool_]:

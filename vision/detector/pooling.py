@@ -126,7 +126,7 @@ def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
         sure=float(values.max()),
         values=values,
         moving=first.moving and not is_still,
-        leaning=float(weights @ np.array([die.leaning for die in dice])),
+        tilt=float(weights @ np.array([die.tilt for die in dice])),
         visible=median(die.visible for die in dice),
     )
 

@@ -44,7 +44,7 @@ _HIDES = 1.5
 (docs/evaluation.md, thresholds)."""
 _MOVES = 0.7
 """Probability of motion above which a missing die moves (docs/evaluation.md, thresholds)."""
-_SURELY_LEANS = 3.0
+_SURELY_TILTED = 3.0
 """Threshold in log odds of tilt above which a die has no value."""
 
 
@@ -165,7 +165,7 @@ def _die_view(die: DieEvidence, given: DieColour | None, joint: float, *, is_ok:
         colour, confidence = given, joint
     return DieView(
         colour=colour,
-        value=None if die.moving or die.leaning > _SURELY_LEANS else die.value,
+        value=None if die.moving or die.tilt > _SURELY_TILTED else die.value,
         confidence=min(max(confidence, 0.0), 0.9999),
         centre_xy=die.centre_xy,
         corners_xy=_corners(die),

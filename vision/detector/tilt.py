@@ -138,7 +138,7 @@ def _normals(across: Scores, sight: Scores) -> Scores:
     return np.asarray(across - np.sqrt(np.maximum(1.0 - sine, _LEVEL)) * sight[..., :2], np.float32)
 
 
-def leanings(
+def estimate_tilt(
     upright: Scores,
     selected: list[int],
     logits: Scores,

@@ -17,7 +17,7 @@ from vision.pipeline import _evidence_of
 SIZE_WH = (640, 480)
 
 
-def detection(*, leaning: float = -10.0, agree: bool = True, moving: float = 0.0) -> Detection:
+def detection(*, tilt: float = -10.0, agree: bool = True, moving: float = 0.0) -> Detection:
     corners = np.array([[100, 100], [140, 100], [140, 140], [100, 140]], np.float32)
     return Detection(
         corners=corners,
@@ -28,7 +28,7 @@ def detection(*, leaning: float = -10.0, agree: bool = True, moving: float = 0.0
         moving=moving,
         in_tray=1.0,
         visible=1.0,
-        leaning=leaning,
+        tilt=tilt,
         centre_xy=(120.0, 120.0),
         edge_px=40.0,
         foot_xy=(120.0, 120.0),
@@ -37,14 +37,14 @@ def detection(*, leaning: float = -10.0, agree: bool = True, moving: float = 0.0
 
 
 def test_a_strongly_tilted_die_has_no_value() -> None:
-    dice = (*SIX[:2], replace(SIX[2], leaning=4.0), *SIX[3:])
+    dice = (*SIX[:2], replace(SIX[2], tilt=4.0), *SIX[3:])
     reading = reading_of(SceneEvidence(dice, CLEAR, SIZE_WH), ALL_DICE)
     assert [die.value for die in reading.dice] == [1, 2, None, 4, 5, 6]
 
 
 def test_a_moving_die_is_not_called_cocked() -> None:
-    assert replace(SIX[2], leaning=4.0).cocked
-    assert not replace(SIX[2], leaning=4.0, moving=True).cocked
+    assert replace(SIX[2], tilt=4.0).cocked
+    assert not replace(SIX[2], tilt=4.0, moving=True).cocked
 
 
 def test_a_die_moves_if_it_rather_does() -> None:
@@ -55,7 +55,7 @@ def test_a_die_moves_if_it_rather_does() -> None:
 @pytest.mark.parametrize(
     "doubtful",
     [
-        pytest.param(detection(leaning=-1.0), id="it may be tilted"),
+        pytest.param(detection(tilt=-1.0), id="it may be tilted"),
         pytest.param(detection(agree=False), id="crop and view disagree"),
     ],
 )

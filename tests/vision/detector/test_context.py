@@ -20,12 +20,12 @@ def said_of(count: int) -> dict[str, Scores]:
         "shades": RNG.normal(-1, 0.5, (count, 3)).astype(np.float32),
         "places": RNG.uniform(-0.4, 0.4, (count, 2)).astype(np.float32),
         "shares": RNG.uniform(0.03, 0.1, count).astype(np.float32),
-        "leans": RNG.normal(0, 0.2, (count, 2)).astype(np.float32),
+        "guessed": RNG.normal(0, 0.2, (count, 2)).astype(np.float32),
     }
 
 
 def verdict(dice: dict[str, Scores]) -> Scores:
-    fit = fit_floor_plane(dice["logits"], dice["places"], dice["leans"])
+    fit = fit_floor_plane(dice["logits"], dice["places"], dice["guessed"])
     return correct_by_context(dice["logits"], fit, dice["shades"], dice["places"], dice["shares"])
 
 

@@ -26,9 +26,9 @@ def odds(value: int, sure: float) -> Scores:
     return np.log(likely).astype(np.float32)
 
 
-def crop(value: int, sure: float, *, die: float = 6.0, lean: float = -6.0) -> Scores:
+def crop(value: int, sure: float, *, die: float = 6.0, tilt: float = -6.0) -> Scores:
     logits = np.zeros(51, np.float32)
-    logits[0], logits[1:7], logits[13], logits[14:16] = die, odds(value, sure), lean, (-6.0, 6.0)
+    logits[0], logits[1:7], logits[13], logits[14:16] = die, odds(value, sure), tilt, (-6.0, 6.0)
     return logits
 
 
@@ -66,17 +66,17 @@ def test_a_clear_flat_die_is_clear_and_a_doubtful_one_is_not() -> None:
 
 @pytest.mark.parametrize(("tilt", "torn"), [(1.0, True), (-7.0, False), (6.0, False)])
 def test_only_a_die_neither_clearly_flat_nor_tilted_is_torn(tilt: float, torn: bool) -> None:
-    estimate = by_both(crop(5, 0.999, lean=tilt), view(5, 0.999), tilt)
+    estimate = by_both(crop(5, 0.999, tilt=tilt), view(5, 0.999), tilt)
     assert bool(estimate.unclear.all()) is torn
 
 
 def test_the_upright_view_outweighs_crop_and_context_on_tilt() -> None:
     added = CALM.copy()
     added[6] = 1.0
-    two = np.stack([crop(5, 0.9, lean=-4.0)] * 2)
+    two = np.stack([crop(5, 0.9, tilt=-4.0)] * 2)
     tilt = np.array([5.0], np.float32)
     seen = estimates(two, np.stack([added] * 2), [1], view(5, 0.9)[None], tilt)
-    assert seen.leaning == pytest.approx([-3.0, 2.2]), "only the second has a view"
+    assert seen.tilt == pytest.approx([-3.0, 2.2]), "only the second has a view"
 
 
 def test_clear_dice_are_certain() -> None:

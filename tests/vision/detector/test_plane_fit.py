@@ -11,7 +11,7 @@ WIDTH, HEIGHT = 640, 480
 
 
 def view(tilt_deg: float, focal_px: float) -> tuple[np.ndarray, np.ndarray]:
-    """Six places (6, 2) in long sides from the middle, and how the floor leans there."""
+    """Six places (6, 2) in long sides from the middle, and how the floor is tilted there."""
     camera = Camera.above((WIDTH, HEIGHT), focal_px, 300.0, tilt_deg=tilt_deg, azimuth_deg=70.0)
     pixels = np.array([[60, 50], [580, 70], [320, 240], [90, 420], [560, 400], [250, 150]], float)
     places = (pixels - np.array([WIDTH - 1, HEIGHT - 1]) / 2) / WIDTH

@@ -72,7 +72,7 @@ def test_with_no_die_in_play_none_is_announced() -> None:
     [
         ({"moving": True}, TrayStatus.MOVING, Problem(ProblemCode.MOVING, R)),
         ({"visible": 0.5}, TrayStatus.OBSTRUCTED, Problem(ProblemCode.OBSTRUCTED, R)),
-        ({"leaning": 1.0}, TrayStatus.COCKED, Problem(ProblemCode.COCKED, R)),
+        ({"tilt": 1.0}, TrayStatus.COCKED, Problem(ProblemCode.COCKED, R)),
         ({"in_tray": False}, TrayStatus.MISSING, Problem(ProblemCode.MISSING, R)),
         ({"value": None}, TrayStatus.UNCERTAIN, Problem(ProblemCode.UNCERTAIN, R)),
         ({"sure": 0.9}, TrayStatus.UNCERTAIN, Problem(ProblemCode.UNCERTAIN, R)),
@@ -90,7 +90,7 @@ def test_one_bad_die_names_itself(
 
 def test_the_first_that_applies_is_the_status() -> None:
     dice = [
-        replace(SIX[0], leaning=1.0), replace(SIX[1], visible=0.3), replace(SIX[2], moving=True),
+        replace(SIX[0], tilt=1.0), replace(SIX[1], visible=0.3), replace(SIX[2], moving=True),
         die(None),
     ]  # fmt: skip
     order = [
@@ -124,7 +124,7 @@ def test_an_empty_tray() -> None:
     ("change", "status"),
     [
         ({"die": 0.6}, TrayStatus.OK),
-        ({"die": 0.6, "leaning": 1.0, "moving": True, "visible": 0.1}, TrayStatus.OK),
+        ({"die": 0.6, "tilt": 1.0, "moving": True, "visible": 0.1}, TrayStatus.OK),
         ({"die": 0.999}, TrayStatus.EXTRA),
     ],
 )

@@ -15,7 +15,7 @@ from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
 from vision.detector.crops import close_up
 from vision.detector.models import NORMAL, SPREAD, UPRIGHT, UPRIGHT_EDGES, Scores
-from vision.detector.tilt import leanings
+from vision.detector.tilt import estimate_tilt
 from vision.detector.upright import classify_upright, shown, upright_turn
 from vision.reading import Pixels
 from vision.simulation.geometry import to_matrix
@@ -67,19 +67,19 @@ def test_a_lamp_beside_a_dark_face_does_not_drown_it() -> None:
     assert shown(dice).max() <= 6.0
 
 
-def with_one_leaning(degrees: float) -> Pixels:
+def with_one_tilted(degrees: float) -> Pixels:
     """The six dice, the first of them turned up about a level axis."""
     scene = default_scene(SIX, seed=3)
     first, *rest = scene.dice
     tipped, _ = cv2.Rodrigues(np.array([0.6, 0.8, 0.0]) * np.radians(degrees))
     x, y, z = first.position_mm
     lift = first.size_mm * np.sin(np.radians(degrees)) * 0.5
-    leaning = replace(
+    tilted = replace(
         first,
         rotation=to_matrix(tipped @ np.asarray(first.rotation)),
         position_mm=(x, y, z + float(lift)),
     )
-    return render(replace(scene, dice=(leaning, *rest)), ground())
+    return render(replace(scene, dice=(tilted, *rest)), ground())
 
 
 def seen_in(pixels: Pixels) -> list[Detection]:
@@ -97,7 +97,7 @@ def asked_of(pixels: Pixels, detections: list[Detection], which: list[int], tell
     places = np.array([np.subtract(k.centre_xy, middle) / width for k in detections], np.float32)
     shares = np.array([detection.edge_px / width for detection in detections], np.float32)
     guessed = np.zeros((len(detections), 2), np.float32)
-    return leanings(
+    return estimate_tilt(
         classify_upright(pixels, corners[which]), which, logits, places, shares, guessed
     )
 
@@ -106,7 +106,7 @@ NONE_TOLD = np.zeros((6, 2), np.float32)
 
 
 def test_the_tilted_die_scores_highest() -> None:
-    pixels = with_one_leaning(22.0)
+    pixels = with_one_tilted(22.0)
     detections = seen_in(pixels)
     odds = asked_of(pixels, detections, list(range(6)), NONE_TOLD)
     x, y = default_scene(SIX, seed=3).camera.project(

@@ -21,13 +21,13 @@ def test_one_tilted_die_among_flat_ones_is_found() -> None:
     tipped, _ = cv2.Rodrigues(np.array([0.6, 0.8, 0.0]) * np.radians(22.0))
     x, y, z = first.position_mm
     lift = first.size_mm * math.sin(math.radians(22.0)) / 2
-    leaning = replace(
+    tilted = replace(
         first,
         rotation=to_matrix(tipped @ np.asarray(first.rotation)),
         position_mm=(x, y, z + lift),
     )
-    found = dice_of(render(replace(scene, dice=(leaning, *scene.dice[1:])), ground()))
-    assert sum(detection.leaning > 0.0 for detection in found) == 1
+    found = dice_of(render(replace(scene, dice=(tilted, *scene.dice[1:])), ground()))
+    assert sum(detection.tilt > 0.0 for detection in found) == 1
 
 
 def test_one_die_of_a_foreign_colour_is_found() -> None:
@@ -36,4 +36,4 @@ def test_one_die_of_a_foreign_colour_is_found() -> None:
     pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)), ground())
     found = dice_of(pixels)
     assert sum(detection.colours.argmax() == len(DieColour) for detection in found) == 1
-    assert max(detection.leaning for detection in found) < 0.0
+    assert max(detection.tilt for detection in found) < 0.0

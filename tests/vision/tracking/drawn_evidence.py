@@ -22,7 +22,7 @@ def die(colour: DieColour, value: int, n: int, *, sure: float = 0.995) -> DieEvi
     """The n-th die in a row, its outputs as sure as told."""
     colours = np.full(6, 0.0002, np.float32)
     colours[PALETTE.index(colour)] = 0.999
-    return seen_die(colours, value, sure, (60.0 + 70.0 * n, 100.0), EDGE, leaning=-5.0)
+    return seen_die(colours, value, sure, (60.0 + 70.0 * n, 100.0), EDGE, tilt=-5.0)
 
 
 SIX = tuple(die(colour, n + 1, n) for n, colour in enumerate(ALL_DICE))

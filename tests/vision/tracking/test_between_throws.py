@@ -142,7 +142,7 @@ def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     tray, first, hand = dotted(dot=False), with_squares(SIX), with_squares(others)
     again = np.ascontiguousarray(first[:, ::1]).copy()
     again[90:110, 300:320] = 20
-    cocked = with_green(leaning=3.0)
+    cocked = with_green(tilt=3.0)
     five = scene(others)
     reader = ListedReader({0: scene([]), 5: cocked, 15: five, 25: scene(SIX)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)

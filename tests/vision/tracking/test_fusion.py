@@ -71,8 +71,8 @@ def test_a_die_that_came_in_between_is_not_still_because_the_others_are() -> Non
 
 
 def test_a_leaning_die_stays_cocked_once_its_blur_is_no_motion() -> None:
-    leaning = with_green(moving=True, leaning=2.0)
-    reading = combine(frames(leaning, leaning), ALL_DICE)
+    tilted = with_green(moving=True, tilt=2.0)
+    reading = combine(frames(tilted, tilted), ALL_DICE)
     assert reading.status is TrayStatus.COCKED
     assert reading.problems[0].colour is DieColour.GREEN
 
@@ -97,13 +97,13 @@ def test_a_clear_newest_frame_counts_after_a_bad_first_one() -> None:
         (scene([*SIX[:GREEN], die(DieColour.GREEN, 3, GREEN, sure=0.93), *SIX[GREEN + 1 :]]),
          TrayStatus.UNCERTAIN),
         (scene([*SIX, die(DieColour.RED, 6, 7)]), TrayStatus.EXTRA),
-        (with_green(leaning=2.0), TrayStatus.COCKED),
+        (with_green(tilt=2.0), TrayStatus.COCKED),
     ],
 )  # fmt: skip
 def test_one_or_two_clear_frames_settle_no_doubt(
     doubtful: SceneEvidence, status: TrayStatus
 ) -> None:
-    clear = with_green(leaning=-2.1)
+    clear = with_green(tilt=-2.1)
     rest = frames(doubtful, doubtful, doubtful, doubtful, clear, clear)
     for count in (5, 6):
         assert best_reading(rest[:count], ALL_DICE).status is status

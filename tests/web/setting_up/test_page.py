@@ -125,7 +125,7 @@ class TestInABrowser:
             stage.session.see(TrayView(TrayStatus.MOVING, None, number + 2, (640, 480)))
             page.locator("#rolls-said", has_text="still moving").wait_for()
             stage.session.see(
-                dice_in_tray(a_roll(3, 4), frame=number + 2, leaning="" if is_read else "red")
+                dice_in_tray(a_roll(3, 4), frame=number + 2, tilted="" if is_read else "red")
             )
             seen = "is this right" if is_read else "isn’t lying flat"
             page.locator("#rolls-said", has_text=seen).wait_for()
