@@ -16,7 +16,7 @@ from tests.web.test_games import an_evening
 
 PRINTED = """() => {
   const isExact = (node, part) => getComputedStyle(node, part).printColorAdjust === 'exact';
-  const box = document.querySelector('.final .box[data-is=crossed]');
+  const box = document.querySelector('.mini-sheet .box[data-is=crossed]');
   const record = document.querySelector('#record');
   return {
     strokes: isExact(box) && isExact(box, '::before') && isExact(box, '::after'),
@@ -42,7 +42,7 @@ ASCENDING = r"""(line) => {
 }"""
 """Whether the first of a line's two numbers stands left of the second."""
 
-INK = "getComputedStyle(document.querySelector('.final figcaption')).color"
+INK = "getComputedStyle(document.querySelector('.mini-sheet figcaption')).color"
 
 
 class TestThePage:
@@ -80,8 +80,8 @@ class TestThePage:
         page.get_by_text("Turn 1 of 11: Ada").wait_for()
         page.get_by_text("Ada: yellow 7 with the white dice").wait_for()
         page.get_by_role("heading", name="Score sheets after turn 1").wait_for()
-        assert page.locator(".final .box.is-fresh").all_inner_texts() == ["7"]
-        assert page.locator(".final .note").first.inner_text() == "1 · 0 penalties"
+        assert page.locator(".mini-sheet .box.is-fresh").all_inner_texts() == ["7"]
+        assert page.locator(".mini-sheet .note").first.inner_text() == "1 · 0 penalties"
         page.get_by_role("button", name="Next roll").click()
         page.get_by_text("Penalty for <b>Ben</b>", exact=True).wait_for()
         assert "White sum: Ada yellow 7" in page.locator("#record").inner_text()

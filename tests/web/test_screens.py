@@ -241,14 +241,14 @@ class TestTheTableView:
         put(stage, "roll", "big_points")
         stage.session.see(TrayView(TrayStatus.WAITING))
         page = ready(open_page("/table", size_wh=TV))
-        page.locator(".news .final").nth(2).wait_for()
-        names = page.locator(".news .final bdi").all_inner_texts()
+        page.locator(".news .mini-sheet").nth(2).wait_for()
+        names = page.locator(".news .mini-sheet bdi").all_inner_texts()
         assert names == ["Ada", "Benjamin", "Cleo"]
-        crossed = page.locator(".news .final", has_text="Ada").get_by_role(
+        crossed = page.locator(".news .mini-sheet", has_text="Ada").get_by_role(
             "img", name="Red, crosses: 3 and 4"
         )
         assert crossed.is_visible()
-        neighbours = page.locator(".news .final .is-bonus .sign g")
+        neighbours = page.locator(".news .mini-sheet .is-bonus .sign g")
         assert neighbours.count() == 3 * 2 * 2  # players, bonus rows, shapes in a sign
         assert page.evaluate(BEYOND) == []
         assert violations(page) == []
@@ -271,7 +271,7 @@ class TestTheTableView:
     def test_the_end_has_the_final_sheets(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "over")
         page = ready(open_page("/table", size_wh=TV))
-        assert page.locator(".news .final").count() == 3
+        assert page.locator(".news .mini-sheet").count() == 3
         assert page.evaluate(BEYOND) == []
         assert violations(page) == []
         resize(page, PHONE_SMALL)

@@ -6,7 +6,7 @@ import { miniSheet } from "../lib/mini-sheet.js";
 import { numeral, t } from "../lib/words.js";
 
 let game = null;
-let at = 0; // which roll is shown, from 1; the last one shows the final sheets
+let at = 0; // which roll is shown, from 1; with the last one, the sheets at the end
 const sheetsAfter = new Map(); // by roll, as the server sent them
 
 /** Show a game, at its end unless a turn was chosen, here or by the address. */

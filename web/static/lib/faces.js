@@ -4,7 +4,7 @@ import { el, redraw } from "./dom.js";
 import { capital, t } from "./words.js";
 
 /** Colours in the form: those rolled while an action is open, else those in play. */
-export const coloured = (game) => (game?.action ? Object.keys(game.roll.colour) : (game?.dice ?? []));
+const coloured = (game) => (game?.action ? Object.keys(game.roll.colour) : (game?.dice ?? []));
 
 /** Draw a line of six faces for each die. */
 export function drawFaces(root, game) {

@@ -35,7 +35,7 @@ export function sheetOf(game, player) {
 export function miniSheet(sheet, aside, fresh = new Set()) {
   return el(
     "figure",
-    { class: "final" },
+    { class: "mini-sheet" },
     el(
       "figcaption",
       {},

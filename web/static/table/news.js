@@ -66,7 +66,7 @@ function drawRollDue(state, nameOf) {
       }),
       trouble || isTurn || text === headline ? null : el("p", { class: `said${lengthOf(text)}`, text }),
       el("p", { class: `asked${tray.confirmable || isBlind(state) ? " is-due" : ""}`, text: asked }),
-      sheets.length ? drawnSheets(game, sheets) : null,
+      sheets.length ? miniSheets(game, sheets) : null,
     ].filter(Boolean),
   );
 }
@@ -79,9 +79,9 @@ function askedBeforeRoll(state, trouble, isTurn, name, throws) {
 }
 
 /** Draw the sheets of players. */
-function drawnSheets(game, players) {
+function miniSheets(game, players) {
   const sheets = players.map((player) => miniSheet(sheetOf(game, player), numeral(player.points.total)));
-  return el("div", { class: "drawn-sheets", "data-count": players.length }, ...sheets);
+  return el("div", { class: "mini-sheets", "data-count": players.length }, ...sheets);
 }
 
 /** Draw the white sum, the dice, and the sums of each coloured die. */
@@ -185,7 +185,7 @@ function drawOver({ game, seats, table, me: { door } }, nameOf) {
         dayOf(game.number),
       ),
       el("ol", { class: "podium" }, ...podium(game, nameOf)),
-      drawnSheets(game, game.players),
+      miniSheets(game, game.players),
       game.winners.length ? confetti() : null,
       el(
         "div",
