@@ -40,6 +40,16 @@ export function setAttribute(node, name, value) {
   } else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
+/** Load a picture that is ready to be shown at once; null if that fails. */
+export function loaded(source) {
+  const picture = new Image();
+  picture.src = source;
+  return picture.decode().then(
+    () => picture,
+    () => null,
+  );
+}
+
 /** Replace children only if their data changed; keep the focus. */
 export function redraw(node, signature, make) {
   const text = JSON.stringify(signature);

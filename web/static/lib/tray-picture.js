@@ -1,5 +1,5 @@
 // The tray's picture with its dice outlined and labelled, on the table view and the host's page.
-import { $, redraw, setAttribute, setText, show, svg } from "./dom.js";
+import { $, loaded, redraw, setAttribute, setText, show, svg } from "./dom.js";
 import { countedDice, placeLabels } from "./overlay.js";
 import { t } from "./words.js";
 
@@ -39,13 +39,8 @@ function filmWhileMoving({ status, frame }) {
 
 async function film() {
   while (isFilming) {
-    const next = new Image();
-    next.src = `/api/frame.jpg?at=${Date.now()}`;
-    const isThere = await next.decode().then(
-      () => true,
-      () => false,
-    );
-    if (isThere && isFilming) {
+    const next = await loaded(`/api/frame.jpg?at=${Date.now()}`);
+    if (next && isFilming) {
       $("picture").src = next.src;
       show($("picture"), true);
       wantedPicture = shownPicture = ""; // show the reading's picture when the dice rest
@@ -56,17 +51,14 @@ async function film() {
 
 /** Load a picture; change it together with its outlines. */
 async function loadPicture(source, state) {
-  const next = new Image();
-  next.src = source;
-  try {
-    await next.decode();
-  } catch {
-    if (source === wantedPicture) wantedPicture = ""; // try again with the next snapshot
+  const next = await loaded(source);
+  if (source !== wantedPicture) return;
+  if (!next) {
+    wantedPicture = ""; // try again with the next snapshot
     return;
   }
-  if (source !== wantedPicture) return;
   shownPicture = source;
-  $("picture").src = source;
+  $("picture").src = next.src;
   show($("picture"), true);
   drawReading(state);
 }

@@ -1,5 +1,5 @@
 // Tray set-up: drag the corners on the live picture, name the dice, try ten rolls.
-import { $, setAttribute, el, onPress, redraw, setOff, setText, show, svg } from "../lib/dom.js";
+import { $, setAttribute, el, loaded, onPress, redraw, setOff, setText, show, svg } from "../lib/dom.js";
 import { get, latest, onConnection, onState, post, start } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { areBegun, begin, drawRolls, forget, judge } from "./rolls.js";
@@ -107,15 +107,8 @@ new ResizeObserver(() => {
 async function film() {
   for (;;) {
     if (document.visibilityState === "visible" && setup) {
-      const next = new Image();
-      next.src = `/api/frame.jpg?at=${Date.now()}`;
-      if (
-        await next.decode().then(
-          () => true,
-          () => false,
-        )
-      )
-        $("picture").src = next.src;
+      const next = await loaded(`/api/frame.jpg?at=${Date.now()}`);
+      if (next) $("picture").src = next.src;
     }
     await new Promise((resolve) => setTimeout(resolve, PICTURE_MS));
   }
