@@ -121,7 +121,7 @@ class SimulatedTable:
             call_later=lambda _, __: lambda: None,
             draw=self._draw.randrange,
         )
-        self.session.settle({"share_names": True}, {})
+        self.session.change_settings({"share_names": True}, {})
         ledger = Ledger(directory)
         self.id = ledger.table
         self._publisher = Publisher(

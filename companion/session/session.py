@@ -330,7 +330,7 @@ class Session:
             )
         )
 
-    def settle(
+    def change_settings(
         self,
         switches: Mapping[str, bool] = _UNCHANGED,
         voice: Mapping[str, str | int] = _UNCHANGED,

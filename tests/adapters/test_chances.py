@@ -24,7 +24,7 @@ def test_chances_follow_roll_correction_and_undo(stage: Stage, live: LiveChances
     stage.session.start("base", 0)
     time.sleep(0.1)
     assert live.of(1) == (), "off unless the host wants them"
-    stage.session.settle({"chances": True})
+    stage.session.change_settings({"chances": True})
     until(lambda: live.of(1) != ())
     for step in (
         lambda: stage.roll(6, 6, red=6),
@@ -42,9 +42,9 @@ def test_chances_follow_roll_correction_and_undo(stage: Stage, live: LiveChances
     time.sleep(0.1)
     assert live.of(1) == kept, "an answer is no news of luck"
     assert live.of(2) == ()
-    stage.session.settle({"chances": False})
+    stage.session.change_settings({"chances": False})
     until(lambda: live.of(1) == ())
-    stage.session.settle({"chances": True})
+    stage.session.change_settings({"chances": True})
     until(lambda: live.of(1) != ())
     stage.session.end()
     until(lambda: live.of(1) == ())
@@ -59,7 +59,7 @@ def test_a_slow_machine_plays_fewer_games_until_it_is_quick_again(
 
     monkeypatch.setattr("companion.adapters.chances.WITHIN_S", -1.0)
     stage.seat("Ada", "Ben")
-    stage.session.settle({"chances": True})
+    stage.session.change_settings({"chances": True})
     stage.session.start("base", 0)
     until(lambda: live.of(1) != ())
     assert games() == 400

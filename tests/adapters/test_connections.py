@@ -144,9 +144,9 @@ def test_the_simulated_tray_leaves_the_calibration_of_the_real_one(tmp_path: Pat
 
 def test_the_voice_follows_the_settings(volumes: list[int], app: App) -> None:
     assert volumes[-1] == 100
-    assert app.session.settle({"sound": False}) is None
+    assert app.session.change_settings({"sound": False}) is None
     assert volumes[-1] == 0
-    assert app.session.settle({"sound": True}) is None
+    assert app.session.change_settings({"sound": True}) is None
     assert volumes[-1] == 100
 
 

@@ -270,7 +270,7 @@ class TestClips:
 @pytest.mark.parametrize("language", ["de", "fr", "it"])
 def test_the_voice_has_the_tables_language(tmp_path: Path, language: str) -> None:
     stage, listener = table(tmp_path, "all")
-    stage.session.settle(voice={"language": language})
+    stage.session.change_settings(voice={"language": language})
     stage.roll(4, 3)
     expected = load_phrases(language).say("roll.white", sum=7)
     assert listener.heard[-1][1].startswith(expected)

@@ -27,9 +27,9 @@ def again(stage: Stage, speaking: VoiceSettings) -> Session:
 def test_chosen_settings_are_kept(stage: Stage) -> None:
     set_up: list[int] = []
     stage.session.subscribe(Topic.SETTINGS, lambda: set_up.append(stage.session.speaking.volume))
-    stage.session.settle(voice={"language": "it", "volume": 20})
-    stage.session.settle(voice={"say": "sums", "volume": 30})
-    stage.session.settle(voice={"volume": 30})
+    stage.session.change_settings(voice={"language": "it", "volume": 20})
+    stage.session.change_settings(voice={"say": "sums", "volume": 30})
+    stage.session.change_settings(voice={"volume": 30})
     assert set_up == [20, 30]
     assert stage.session.speaking == VoiceSettings("it", "sums", 30, 165)
     assert stage.session.phrases.language == "it"
@@ -39,7 +39,7 @@ def test_chosen_settings_are_kept(stage: Stage) -> None:
 
 
 def test_settings_that_were_changed_count_again(stage: Stage) -> None:
-    stage.session.settle(voice={"language": "it", "volume": 20})
+    stage.session.change_settings(voice={"language": "it", "volume": 20})
     taken_up = again(stage, VoiceSettings(language="fr"))
     assert taken_up.speaking == VoiceSettings("fr", "all", 20, 165)
     assert taken_up.phrases.language == "fr"
@@ -49,7 +49,7 @@ def test_an_undone_step_leaves_it_as_it_is(stage: Stage) -> None:
     stage.seat("Ada")
     stage.session.start()
     stage.roll(3, 4)
-    stage.session.settle(voice={"say": "sum"})
+    stage.session.change_settings(voice={"say": "sum"})
     stage.session.undo()
     assert stage.session.speaking.say == "sum"
 
@@ -68,7 +68,7 @@ def test_an_undone_step_leaves_it_as_it_is(stage: Stage) -> None:
 )
 def test_impossible_settings_are_refused(stage: Stage, name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"^{name}: "):
-        stage.session.settle(voice={name: value})  # type: ignore[dict-item]
+        stage.session.change_settings(voice={name: value})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="expected"):
         from_data({name: [value, value]}, ())
 

@@ -150,7 +150,7 @@ class TestDamage:
         assert again.state.turn == 3
 
     def test_of_a_pause_or_a_setting_it_costs_nothing(self, two: Stage) -> None:
-        two.session.settle(voice={"language": "de"})
+        two.session.change_settings(voice={"language": "de"})
         self.play_on(two)
         two.session.pause()
         two.session.start()

@@ -66,7 +66,7 @@ def take(stage: Stage, step: str, n: int) -> None:
             session.offer(seat)
             session.claim(seat)
         case "settings":
-            session.settle(
+            session.change_settings(
                 {"hints": bool(n % 2), "take_back": bool(n % 3)}, {"volume": 10 * (n % 10)}
             )
         case "start":

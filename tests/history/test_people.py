@@ -175,7 +175,7 @@ from tests.rights import run_bound
 from tests.session.fakes import Stage
 stage = Stage(Path(sys.argv[1]))
 for number in range(400):
-    stage.session.settle({"hints": bool(number % 2)})
+    stage.session.change_settings({"hints": bool(number % 2)})
 stage.session.past.results()
 stage.store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -37,7 +37,7 @@ def events(before: View, stage: Stage) -> list[GameEvent]:
 
 
 def test_the_board_shows_the_whole_game(two: Stage) -> None:
-    two.session.settle({"share_names": True})
+    two.session.change_settings({"share_names": True})
     two.roll(3, 4)
     two.answer(1, "R7")
     shown = board(two)
@@ -64,7 +64,7 @@ def test_a_board_lasts_when_others_take_the_seats_after_a_game(two: Stage) -> No
     game = board(two).game
     assert game is not None
     assert [each.label for each in game.players] == ["Player 6", "Player 7"]
-    two.session.settle({"share_names": True})
+    two.session.change_settings({"share_names": True})
     shown = board(two)
     assert shown.game is not None
     assert [each.name for each in shown.game.players] == ["Ada", "Ben"]

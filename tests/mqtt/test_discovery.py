@@ -129,7 +129,7 @@ def test_templates_make_states_of_every_stage_of_a_game(stage: Stage) -> None:
     idle = ["idle", "None", "None", "None", "0", "OFF", "OFF", "None", "None", "None", "None"]
     assert states() == idle
     stage.seat("Ada", "Ben")
-    stage.session.settle({"share_names": True})
+    stage.session.change_settings({"share_names": True})
     assert states() == idle
     stage.session.start()
     stage.roll(3, 4)

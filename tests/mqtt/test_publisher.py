@@ -228,7 +228,7 @@ def test_a_result_follows_a_player_who_is_renamed(house: House) -> None:
     house.open()
     ears = house.ears()
     session = house.stage.session
-    session.settle({"share_names": True})
+    session.change_settings({"share_names": True})
     for pair in (("Ada", "Bebn"), ("Cleo", "Dora")):
         house.stage.seat(*pair)
         session.start("base", 0)
@@ -253,13 +253,13 @@ def test_names_and_pictures_leave_only_when_the_host_agrees(house: House) -> Non
     session.press()
     hidden = house.board(ears, lambda board: board.game is not None and board.game.roll is not None)
     assert "Ada" not in repr(hidden)
-    session.settle({"share_names": True, "share_pictures": True})
+    session.change_settings({"share_names": True, "share_pictures": True})
     named = house.board(ears, lambda board: "Ada" in repr(board))
     assert named.game is not None
     assert named.game.players[1].name == "Ben"
     picture = house.topics.of(Kind.PICTURE)
     assert ears.next(picture, lambda got: got.payload != b"").payload == JPEG
-    session.settle({"share_names": False, "share_pictures": False})
+    session.change_settings({"share_names": False, "share_pictures": False})
     house.board(ears, lambda board: "Ada" not in repr(board))
     assert ears.next(picture).payload == b""
     late = house.ears(all_tables("house"))

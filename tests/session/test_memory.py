@@ -55,12 +55,12 @@ def played(tmp_path: Path) -> Path:
     stage.answer(0, "R5")
     stage.correct(2, 4)
     stage.session.end()
-    stage.session.settle({"hints": False}, {"volume": 40})
+    stage.session.change_settings({"hints": False}, {"volume": 40})
     stage.session.rematch()
     stage.roll(1, 2)
     stage.answer(0, "R3", key="a key")
     stage.session.close_action()
-    stage.session.settle({"sound": False})
+    stage.session.change_settings({"sound": False})
     stage.store.close()
     return tmp_path / "table"
 

@@ -94,7 +94,7 @@ class TestAnswers:
         two.time.pass_s(60)
         assert two.state.phase is Phase.ACTION1
         two.answer(1, None, revocable=True)
-        two.session.settle({"take_back": False})  # the host wants to wait for nobody
+        two.session.change_settings({"take_back": False})  # the host wants to wait for nobody
         assert two.state.phase is Phase.ACTION2
         two.answer(0, None, revocable=True)
         assert two.state.phase is Phase.ROLL
@@ -154,7 +154,7 @@ class TestAnswers:
         two.time.pass_s(1.0)
         assert two.roll(1, 2) is None
         if meanwhile == "setting":
-            two.session.settle({"hints": False})
+            two.session.change_settings({"hints": False})
         elif meanwhile == "latecomer":
             two.seat("Cleo")
         else:
@@ -185,7 +185,7 @@ class TestAnswers:
         two.close_red()
         two.answer(1, None)
         closes_at_s = two.session.view().closes_at_s
-        assert two.session.settle({"hints": False}) is None
+        assert two.session.change_settings({"hints": False}) is None
         assert two.session.view().closes_at_s == closes_at_s
         assert two.state.phase is Phase.ACTION1
 

@@ -90,7 +90,7 @@ def kinds(stage: Stage, after: int) -> list[str]:
         ),
         pytest.param(
             seated,
-            lambda stage: stage.session.settle({"hints": False}, {"language": "de"}),
+            lambda stage: stage.session.change_settings({"hints": False}, {"language": "de"}),
             ["set"],
             id="hints and language change",
         ),
@@ -117,7 +117,7 @@ def test_a_refused_record_undoes_the_whole_step(
 
 def test_settings_take_effect_together(two: Stage) -> None:
     with pytest.raises(ValueError, match="volume"):
-        two.session.settle({"hints": False}, {"language": "de", "volume": 900})
+        two.session.change_settings({"hints": False}, {"language": "de", "volume": 900})
     assert two.session.view().table.settings.hints
     assert two.session.phrases.language == "en"
 

@@ -216,7 +216,7 @@ def before_the_locks(stage: Stage, *rows: str) -> None:
 
 def close_red(stage: Stage, language: str) -> None:
     """Five play; the first two have just closed the red row together."""
-    stage.session.settle(voice={"language": language})
+    stage.session.change_settings(voice={"language": language})
     for name in ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"):
         seat(stage, name)
     stage.session.start("base", 0)

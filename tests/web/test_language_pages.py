@@ -33,7 +33,7 @@ class TestWhichLanguage:
     def test_without_a_preference_the_page_has_the_tables_language(
         self, app: Flask, stage: Stage
     ) -> None:
-        stage.session.settle(voice={"language": "fr"})
+        stage.session.change_settings(voice={"language": "fr"})
         assert language_of(app.test_client()) == "fr"
 
     @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ class TestWhichLanguage:
     def test_the_browser_is_asked_before_the_table(
         self, app: Flask, stage: Stage, accepted: str, language: str
     ) -> None:
-        stage.session.settle(voice={"language": "it"})
+        stage.session.change_settings(voice={"language": "it"})
         assert language_of(app.test_client(), **{"Accept-Language": accepted}) == language
 
     def test_a_choice_is_kept_and_can_be_taken_back(self, client: FlaskClient) -> None:
@@ -76,7 +76,7 @@ class TestWhichLanguage:
     def test_the_television_shows_the_tables(self, client: FlaskClient, stage: Stage) -> None:
         client.post("/api/language", json={"language": "de"})
         assert language_of(client, "/table") == "en"
-        stage.session.settle(voice={"language": "it"})
+        stage.session.change_settings(voice={"language": "it"})
         assert language_of(client, "/table") == "it"
 
     def test_answers_are_in_the_pages_language(self, client: FlaskClient, stage: Stage) -> None:
@@ -164,7 +164,7 @@ class TestNothingIsMixed:
         for step in game(stage):
             step()
             for each in both:
-                stage.session.settle(voice={"language": each})
+                stage.session.change_settings(voice={"language": each})
                 version = stage.session.view().version
                 for page in pages[each]:
                     page.wait_for_function(HAS_HEARD, arg=version)

@@ -117,10 +117,10 @@ def test_a_table_view_speaks_once_allowed_and_fills_the_screen(
     assert stage.answer(0, "R7") == ""
     assert stage.correct(3, 5) is None
     page.get_by_text("red 7 no longer fits").first.wait_for()
-    stage.session.settle(voice={"say": "sum"})
+    stage.session.change_settings(voice={"say": "sum"})
     assert stage.correct(4, 5) is None
     page.locator(".headline", has_text="9").wait_for()
-    stage.session.settle({"sound": False})
+    stage.session.change_settings({"sound": False})
     assert stage.correct(5, 5) is None
     page.locator(".headline", has_text="10").wait_for()
     allowed, corrected, only_sum = page.evaluate("window.spoken")

@@ -115,7 +115,7 @@ def test_an_older_browser_shows_the_result_on_paper_and_chances_as_bars(
     """Chromium before 111 and 115, Safari before 16.2."""
     chances += [(0.5, 0.04)] * 3
     tokens = put(stage, "action1")
-    stage.session.settle({"chances": True})
+    stage.session.change_settings({"chances": True})
     ground = "(node) => getComputedStyle(node, '::after').backgroundImage"
     table = open_page("/table", size_wh=TV)
     _make_older(table)
@@ -161,7 +161,7 @@ def _make_older(page: Page, shows: str = "main:not([hidden]) bdi:visible") -> No
 def test_row_heads_have_shapes_and_no_letters(
     stage: Stage, open_page: OpenPage, language: str
 ) -> None:
-    stage.session.settle({}, {"language": language})
+    stage.session.change_settings({}, {"language": language})
     token = put(stage, "action1", "big_points")[0]
     shapes = """[...document.querySelectorAll('.sheet .row:not(.is-bonus) .sign')]
       .map((sign) => sign.firstElementChild.outerHTML.replace(/ (class|xmlns)="[^"]*"/g, ''))"""

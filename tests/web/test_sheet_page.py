@@ -326,7 +326,7 @@ class TestTheSentence:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         token = seat(stage, "Ada").token
-        stage.session.settle({"hints": False})
+        stage.session.change_settings({"hints": False})
         stage.session.start("base", 0)
         for sides in ((6, 6), (1, 1)):  # twelve crossed in red and yellow: nothing is left there
             stage.roll(*sides)

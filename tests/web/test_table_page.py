@@ -165,7 +165,7 @@ class TestTheTableView:
     ) -> None:
         for name in "ABCDE":
             seat(stage, "W" * 19 + name)
-        stage.session.settle(voice={"language": "fr"})  # the longest sentences
+        stage.session.change_settings(voice={"language": "fr"})  # the longest sentences
         stage.session.start("big_points", 0)
         page = ready(open_page("/table", size_wh=(1280, 720)))
         assert left(page, BEYOND) == []
@@ -197,7 +197,7 @@ class TestTheTableView:
     def test_a_corrected_roll_fits_a_tv(self, stage: Stage, open_page: OpenPage) -> None:
         for name in "ABCDE":
             seat(stage, f"{name} Wilhelmina Maxim")
-        stage.session.settle(voice={"language": "de"})
+        stage.session.change_settings(voice={"language": "de"})
         stage.session.start("big_points", 0)
         stage.roll(5, 6, red=1, yellow=6, green=1, blue=6)
         for player, box in enumerate(("R11", "Y11", "G11", "B11", "R11")):

@@ -30,7 +30,7 @@ def test_chances_to_win_stand_on_the_table_view(
     page = ready(open_page("/table", size_wh=TV))
     assert page.locator(".chance").count() == 0, "off unless the host wants them"
     chances += [(0.25, 0.02), (0.7, 0.025), (0.05, 0.01)]
-    stage.session.settle({"chances": True})
+    stage.session.change_settings({"chances": True})
     drawn(page, stage)
     assert page.locator(".chance").all_inner_texts() == [
         "wins: 25% ± 4",
@@ -57,7 +57,7 @@ def test_names_stay_whole_and_chances_in_their_cards(
     stage: Stage, open_page: OpenPage, chances: list[tuple[float, float]], *, leaves: bool
 ) -> None:
     """Five play, or four and a free seat shows its code; German has the longest words."""
-    stage.session.settle({"chances": True}, voice={"language": "de"})
+    stage.session.change_settings({"chances": True}, voice={"language": "de"})
     chances += [(0.5, 0.124)] * 5
     for name in ("Alexandra", "Christopher", "Maximilian", "Opa Herbert", "Friederike"):
         seat(stage, name)

@@ -134,7 +134,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def settings() -> Response:
         asked = body(requests.Settings)
         context.lead()
-        session.settle(
+        session.change_settings(
             _given(asked, *SWITCHES),
             _given(asked, "language", "say", "volume", "words_per_minute"),
         )
