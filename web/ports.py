@@ -10,9 +10,7 @@ from companion.engine import DieColour
 from companion.history.pictures import KeptPicture
 from companion.messages.catalogue import Phrases
 from companion.service.power import PowerStep
-from companion.tray import CameraState
-
-Point = tuple[float, float]
+from companion.tray import CameraState, Point
 
 
 class Site(Protocol):

@@ -15,21 +15,19 @@ import socket
 import subprocess
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from companion.errors import ServiceError
+from companion.service.programs import Run
 
 WITHIN_S = 1800.0
 """Seconds that one command may take: pip on a slow card and a slow line."""
 
 BEFORE, AFTER = "refs/dice-companion/before-update", "refs/dice-companion/update"
 """Git's names for the commit to go back to, and for the one whose files are being written."""
-
-Run = Callable[[Sequence[str]], str]
-"""Run a command and return its output; raises ServiceError if it fails."""
 
 
 def own_version() -> str:

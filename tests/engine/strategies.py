@@ -21,8 +21,6 @@ from companion.engine import (
 )
 from companion.engine.sheet import each_bit
 
-_PIPS = st.integers(1, 6)
-
 
 @st.composite
 def games(draw: st.DrawFn, most_turns: int = 40) -> tuple[GameState, list[Event]]:

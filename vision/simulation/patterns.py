@@ -8,8 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.simulation.appearance import Rng
+
 Picture = NDArray[np.uint8]
-Rng = np.random.Generator
 
 SIZE = 384
 """Side of a pattern in px."""

@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.simulation.appearance import Rng
 from vision.simulation.scene import Floats, Lamp, Mask
 
-Rng = np.random.Generator
 Stencil = NDArray[np.uint8]
 _SIZE = 192
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import cv2
 import numpy as np
 
+from vision.simulation.appearance import Rng
 from vision.simulation.patterns import (
     GLYPHS,
     SIZE,
     Picture,
-    Rng,
     any_paint,
     loose_grid,
     plain_sheet,

@@ -12,10 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vision.training.augment import shone_on, tinted
-from vision.training.networks import mixed_precision
+from vision.training.networks import Arrays, Batch, mixed_precision
 
-Arrays = dict[str, NDArray[Any]]
-Batch = dict[str, Tensor]
 KEYS = ("pixels", "dice", "masks", "up")
 _BAND = 8
 _FARTHER = 0.4

@@ -8,10 +8,16 @@ forms of their inputs and outputs are fixed in `vision.detector.models`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from vision.detector.models import TRAITS, UPRIGHT_OUTPUTS
+
+Arrays = dict[str, NDArray[Any]]
+Batch = dict[str, Tensor]
 
 SCORES = 26
 FEATURES = 24

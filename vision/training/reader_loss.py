@@ -22,12 +22,10 @@ from vision.training.augment import (
     swirled,
     tinted,
 )
-from vision.training.networks import SCORES, ReaderWithContext, mixed_precision
+from vision.training.networks import SCORES, Arrays, Batch, ReaderWithContext, mixed_precision
 from vision.training.patches import PATCH, PATCH_EDGES
 from vision.training.surfaces import chipped, repipped, replanted
 
-Arrays = dict[str, NDArray[Any]]
-Batch = dict[str, Tensor]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
 SLOPE, LIKELY, LIKELY_SPREAD = 1.05, 1.2, 0.25
 GUESS, FLAT, ROUNDS = 0.12, 0.03, 3

@@ -8,8 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.simulation.appearance import Rng
+
 Floats = NDArray[np.float32]
-Rng = np.random.Generator
 
 _AWAY = 0.13
 """Least distance (edges) of a mark from the middle of a pip, so that no pip is painted over."""

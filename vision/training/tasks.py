@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from vision.detector.models import CROP, FINDER_WH, UPRIGHT
 from vision.training import finder_loss, patches, reader_loss, upright_loss
-from vision.training.networks import Finder, ReaderWithContext, UprightWithHead
-
-Arrays = dict[str, NDArray[Any]]
-Batch = dict[str, Tensor]
+from vision.training.networks import Arrays, Batch, Finder, ReaderWithContext, UprightWithHead
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset
 
 from vision.training.checkpoints import save
+from vision.training.networks import Arrays
 from vision.training.shards import mapped, shards_for
-from vision.training.tasks import TASKS, Arrays, Task, body_of
+from vision.training.tasks import TASKS, Task, body_of
 
 _SAVE_S = 300.0
 """Longest time between two saved states."""

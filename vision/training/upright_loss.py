@@ -29,13 +29,11 @@ from vision.training.augment import (
     swirled,
     tinted,
 )
-from vision.training.networks import UprightWithHead, mixed_precision
+from vision.training.networks import Arrays, Batch, UprightWithHead, mixed_precision
 from vision.training.patches import PATCH, PATCH_EDGES
 from vision.training.reader_loss import pose_inputs, spread_loss
 from vision.training.surfaces import chipped, repipped
 
-Arrays = dict[str, NDArray[Any]]
-Batch = dict[str, Tensor]
 _GLARED, _MARBLED, _SWIRLED, _SPECKLED, _HALF_LIT, _REPAINTED = 0.12, 0.15, 0.06, 0.06, 0.1, 0.15
 _REPIPPED, _CHIPPED, _PRINTED = 0.15, 0.2, 0.4
 """Shares of dice, and of places without one, that look so; see `vision.training.reader_loss`."""

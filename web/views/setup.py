@@ -8,9 +8,10 @@ from flask import Blueprint, Response
 
 from companion.engine import DieColour
 from companion.messages.catalogue import line
+from companion.tray import Point
 from web.context import AppContext
 from web.params import body
-from web.ports import Point, TraySetup
+from web.ports import TraySetup
 from web.responses import as_json
 from web.security import Refused
 from web.views.pages import render_page
