@@ -107,6 +107,7 @@ def test_the_tests_need_a_browser_and_a_voice(machine: Machine) -> None:
     assert would_install(done) == {"chromium", "espeak-ng"}
     assert "for development too" in done.stdout
     assert "would try chromium-headless-shell" in done.stdout
+    assert "would try webkit2gtk-driver xvfb" in done.stdout
     machine.program("chromium")
     machine.program("espeak-ng")
     assert would_install(machine.set_up("test", DRY_RUN="1")) == set()
