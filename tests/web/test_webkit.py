@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -21,20 +20,26 @@ pytestmark = [
 FITS = "document.documentElement.scrollHeight <= innerHeight"
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[WebKit]:
-    home = tmp_path / "home"
-    home.mkdir(mode=0o700)
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebKit]:
+    home = tmp_path_factory.mktemp("home")
+    home.chmod(0o700)
     with webkit.window(str(home)) as page:
         page.resize(TV)
         yield page
+
+
+@pytest.fixture
+def page(window: WebKit) -> Iterator[WebKit]:
+    yield window
+    window.forget()
 
 
 def test_sheets_fit_a_tv(stage: Stage, address: str, page: WebKit) -> None:
     put(stage, "roll", "big_points")
     stage.session.see(TrayView(TrayStatus.WAITING))
     page.open(f"{address}/table")
-    page.wait_for("document.querySelectorAll('.news .final').length === 3")
+    page.wait_for("document.querySelectorAll('.news .mini-sheet').length === 3")
     page.wait_for(FITS)
 
 
@@ -69,3 +74,22 @@ def test_the_total_looks_like_a_button(stage: Stage, address: str, page: WebKit)
     style = "getComputedStyle(document.querySelector('.total-word'))"
     assert page.run(f"return {style}.textDecorationLine") == "underline"
     assert page.run(f"return {style}.textDecorationStyle") == "dotted"
+
+
+SHOWS = {
+    "/": "#name",
+    "/table": "#people bdi",
+    "/watch": "#people bdi",
+    "/host": "#game-text:not(:empty)",
+    "/setup": "#closed:not(:empty)",
+    "/games": "#now-text:not(:empty)",
+    "/stream": "bdi",
+}
+"""What each page shows once its script has run, in a game of a table without a camera."""
+
+
+def test_every_page_is_drawn(stage: Stage, address: str, page: WebKit) -> None:
+    put(stage, "action1")
+    for path, mark in SHOWS.items():
+        page.open(address + path)
+        page.wait_for(f"document.querySelector({mark!r})?.checkVisibility()")

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from typing import Any
 
-from tests.web.browsing import PATIENCE_S
+from tests.waiting import PATIENCE_S, until
 
 DRIVER, SCREEN = "WebKitWebDriver", "Xvfb"
 
@@ -40,14 +40,20 @@ class WebKit:
         return value
 
     def resize(self, size_wh: tuple[int, int]) -> None:
-        """Give the page, not the window, a size."""
-        width, height = size_wh
-        for _ in range(3):
-            is_w, is_h = self.run("return [innerWidth, innerHeight]")
+        """Give the page, not the window, a size: until it has settled, the difference changes."""
+
+        def fits() -> bool:
             rect = self._call("GET", f"{self._session}/window/rect")
-            wide, high = rect["width"] + width - is_w, rect["height"] + height - is_h
-            self._call("POST", f"{self._session}/window/rect", {"width": wide, "height": high})
-        self.wait_for(f"innerWidth === {width} && innerHeight === {height}")
+            width, height = self.run("return [innerWidth, innerHeight]")
+            if (width, height) == size_wh:
+                return True
+            wanted = rect["width"] + size_wh[0] - width, rect["height"] + size_wh[1] - height
+            body = dict(zip(("width", "height"), wanted, strict=True))
+            self._call("POST", f"{self._session}/window/rect", body)
+            time.sleep(0.2)
+            return False
+
+        until(fits)
 
     def open(self, url: str) -> None:
         self._call("POST", f"{self._session}/url", {"url": url})
@@ -61,10 +67,11 @@ class WebKit:
 
     def wait_for(self, condition: str) -> None:
         """Wait until a condition in JavaScript holds."""
-        until_s = time.monotonic() + PATIENCE_S
-        while not self.run(f"return Boolean({condition})"):
-            assert time.monotonic() < until_s, condition
-            time.sleep(0.05)
+        until(lambda: self.run(f"return Boolean({condition})"), condition)
+
+    def forget(self) -> None:
+        """Delete the cookies of the table that is shown."""
+        self._call("DELETE", f"{self._session}/cookie")
 
     def close(self) -> None:
         self._call("DELETE", self._session)
@@ -108,10 +115,7 @@ def window(home: str) -> Iterator[WebKit]:
         port = _free_port()
         env = {"DISPLAY": display, "HOME": home, "XDG_RUNTIME_DIR": home, "NO_AT_BRIDGE": "1"}
         stack.enter_context(_running(DRIVER, f"--port={port}", **env))
-        until_s = time.monotonic() + PATIENCE_S
-        while not _listens(port):
-            assert time.monotonic() < until_s, "the driver does not start"
-            time.sleep(0.05)
+        until(lambda: _listens(port), "the driver does not start")
         shown = WebKit(port)
         stack.callback(shown.close)
         yield shown
