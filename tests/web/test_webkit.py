@@ -93,3 +93,15 @@ def test_every_page_is_drawn(stage: Stage, address: str, page: WebKit) -> None:
     for path, mark in SHOWS.items():
         page.open(address + path)
         page.wait_for(f"document.querySelector({mark!r})?.checkVisibility()")
+
+
+def test_a_select_whose_text_is_cut_off_widens_no_page(
+    stage: Stage, address: str, page: WebKit
+) -> None:
+    put(stage, "lobby")
+    page.open(address)
+    page.wait_for("document.querySelector('#name')")
+    page.run("document.documentElement.style.fontSize = '800%'")
+    select = "document.querySelector('#language')"
+    assert page.run(f"return {select}.scrollWidth > {select}.clientWidth")
+    page.wait_for("document.documentElement.scrollWidth <= innerWidth")
