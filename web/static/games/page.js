@@ -148,7 +148,7 @@ function standings(found, titled) {
 
 function drawOne(game) {
   show($("one"), true);
-  document.title = `${titleOf(game)} · ${document.title.split(" · ").at(-1)}`;
+  document.title = `${titleOf(game)} · ${document.title.split(" · ").pop()}`;
   setText($("h-one"), titleOf(game));
   const winners = game.players.filter((player) => isWinner(game, player)).map((player) => player.name);
   const parts = [

@@ -1,5 +1,5 @@
 // The host's one dialog: shows the effects of a step and asks for confirmation.
-import { $, el, disableBriefly, isOff, keepFocus, offBriefly, setText, show } from "../lib/dom.js";
+import { $, el, disableBriefly, isOff, keepFocus, offBriefly, refill, setText, show } from "../lib/dom.js";
 import { latest, post, reasonOf } from "../lib/live.js";
 import { showRefusal } from "../lib/refusal.js";
 import { remember, SEEN_NOTICE } from "../lib/storage.js";
@@ -48,8 +48,8 @@ export function openDialog(question) {
   setText($("ask-no"), question.no ?? t("game.type_no"));
   setText($("ask-why"), "");
   $("ask-yes").classList.toggle("is-danger", isDanger);
-  $("ask-lines").replaceChildren();
-  $("ask-choices").replaceChildren(...choices);
+  setText($("ask-lines"), "");
+  refill($("ask-choices"), choices);
   $("ask-choices").className = choices[0]?.matches(".rolled-die") ? "rolled" : "choices";
   show($("ask-choices"), choices.length > 0);
   show($("ask-yes"), choices.length === 0);
@@ -76,7 +76,7 @@ export async function preview(body) {
   }
   if (moment !== null) offBriefly($("ask-yes")); // a tap on its way was meant for the lines before
   moment = answer.data.moment;
-  $("ask-lines").replaceChildren(...answer.data.lines.map((text) => el("li", { text })));
+  refill($("ask-lines"), answer.data.lines.map((text) => el("li", { text })));
   show($("ask-yes"), true);
 }
 

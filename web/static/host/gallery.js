@@ -1,6 +1,6 @@
 // Pictures of confirmed rolls.
 import { openDialog, request } from "./dialog.js";
-import { $, el, onPress, setText, show } from "../lib/dom.js";
+import { $, el, onPress, refill, setText, show } from "../lib/dom.js";
 import { get } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
@@ -18,7 +18,7 @@ async function load() {
           : t("host.pictures_none"),
   );
   show($("forget"), pictures.length > 0);
-  $("gallery").replaceChildren(...pictures.map(item));
+  refill($("gallery"), pictures.map(item));
 }
 
 function item({ revision, game, turn }) {

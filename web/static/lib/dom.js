@@ -50,13 +50,19 @@ export function loaded(source) {
   );
 }
 
+/** Replace all children; `replaceChildren` is missing in televisions of 2022. */
+export function refill(node, children) {
+  node.textContent = "";
+  node.append(...children);
+}
+
 /** Replace children only if their data changed; keep the focus. */
 export function redraw(node, signature, make) {
   const text = JSON.stringify(signature);
   if (node.dataset.shows === text) return;
   node.dataset.shows = text;
   const held = focusIn(node);
-  node.replaceChildren(...make());
+  refill(node, make());
   held?.();
 }
 

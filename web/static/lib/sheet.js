@@ -1,6 +1,6 @@
 // A player's sheet, drawn from the game's rows: upright on a tall screen, flat on a wide one.
 import { lockIcon, sign } from "./dice.js";
-import { setAttribute, el, redraw, setText, show } from "./dom.js";
+import { setAttribute, el, redraw, refill, setText, show } from "./dom.js";
 import { listOf, capital, pairOf, t } from "./words.js";
 
 const WITH_DICE = new Set(["legal", "other", "tapped", "chosen"]);
@@ -51,7 +51,7 @@ export class Sheet {
       });
       return { row, node, closers, name, others, points, lock, boxes };
     });
-    this.root.replaceChildren(...this.rows.map((each) => each.node));
+    refill(this.root, this.rows.map((each) => each.node));
     this.rows[0].boxes[0].tabIndex = 0;
     this.led = undefined;
   }
@@ -132,7 +132,7 @@ export class Sheet {
 
   #rowLabel(row, by, isLocked, scored, nameOf) {
     const parts = [
-      t("sheet.row", { row: capital(row.name), from: row.boxes[0].number, to: row.boxes.at(-1).number }),
+      t("sheet.row", { row: capital(row.name), from: row.boxes[0].number, to: row.boxes[row.boxes.length - 1].number }),
     ];
     if (by) parts.push(t("sheet.closed_by", { names: listOf(by.map(nameOf)) }));
     if (isLocked) parts.push(t("sheet.lock_crossed"));

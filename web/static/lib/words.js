@@ -39,7 +39,7 @@ function fill(value, form) {
 /** Join words to a list: "Ada, Ben and Cleo". */
 export function listOf(words) {
   if (words.length < 2) return words.join("");
-  return t("list.and", { first: words.slice(0, -1).join(", "), last: words.at(-1) });
+  return t("list.and", { first: words.slice(0, -1).join(", "), last: words[words.length - 1] });
 }
 
 /** Name dice: "white 3 + blue 6". */
