@@ -53,7 +53,9 @@ def test_a_page_that_lost_a_part_offers_to_load_again(
     page = open_page("/healthz")
     page.route("**/lib/words.js", lambda route: route.abort())
     page.goto(address + path)
-    offer = page.get_by_role("link", name="Load it again")
+    offer = page.get_by_role(
+        "link", name="Load it again. If that doesn’t help, this browser is too old."
+    )
     page.locator("#late").evaluate("(late) => late.getAnimations()[0].pause()")
     assert not offer.is_visible()
     page.locator("#late").evaluate("(late) => late.getAnimations()[0].finish()")
