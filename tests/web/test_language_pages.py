@@ -24,7 +24,7 @@ OpenPage = Callable[..., "Page"]
 
 def language_of(client: FlaskClient, path: str = "/", **headers: str) -> str:
     text = client.get(path, headers=headers).text
-    found = re.search(r'<html lang="(\w+)">', text)
+    found = re.search(r'<html lang="(\w+)"', text)
     assert found is not None
     return found[1]
 

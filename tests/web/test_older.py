@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from web.modules import STATIC
+from web.modules import STATIC, style_of
 
 NEWER = re.compile(
     r"\.at\(|\.replaceChildren\(|\.findLast(Index)?\(|\.to(Sorted|Reversed|Spliced)\(|\.with\("
@@ -19,9 +19,54 @@ NEWER = re.compile(
 )
 """Calls and syntax that came after Chromium 85, or after Safari 15.4."""
 
+NEWER_STYLES = re.compile(
+    r":is\(|\b(inset|(padding|margin)-(block|inline)):|:not\([^()]*(\([^()]*\))?[^()]*,"
+    r"|:root:has\(|@(container|layer|scope|starting-style)\b|\b(color-mix|light-dark|anchor)\(|subgrid"
+    r"|\d[ds]v[hw]\b|&|\(\s*(width|height)\s*[<>]"
+)
+"""Style sheets' words that came after Chromium 85 and cost more than beauty."""
+
 MODULES = sorted(STATIC.rglob("*.js"))
+STYLES = sorted({path.stem for path in (STATIC / "css").glob("*.css")} - {"print"})
+"""All but the rules for printing, which no television does."""
+
+FORCED_COLOURS = re.compile(r"@media \(forced-colors: active\).*", re.DOTALL)
+"""Chromium has them since 89; the rules for them end their style sheet."""
+
+
+def split(text: str) -> list[str]:
+    """Split a list of selectors at commas outside brackets."""
+    return re.split(r",(?![^(]*\))", text)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
 def test_a_module_uses_nothing_newer(module: Path) -> None:
     assert NEWER.search(module.read_text(encoding="utf-8")) is None
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_a_style_sheet_uses_nothing_newer(name: str) -> None:
+    text = style_of(name)
+    assert text is not None
+    text = FORCED_COLOURS.sub("", re.sub(r"@supports[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", text))
+    assert NEWER_STYLES.search(text) is None
+    for selectors in re.findall(r"([^{}]+)\{", text):
+        with_has = [":has(" in each for each in split(selectors)]
+        assert all(with_has) or not any(with_has), f"{selectors}: without :has() all is discarded"
+
+
+@pytest.mark.parametrize(
+    ("name", "boxes"),
+    [
+        ("setup", [".frame"]),
+        ("host", [".host .picture"]),
+        ("table", [".codes img", ".report-link img"]),
+    ],
+)
+def test_a_picture_has_room_without_aspect_ratio(name: str, boxes: list[str]) -> None:
+    """Else the set-up shows no picture at all, and codes that arrive late push the scores away."""
+    _, found, rest = (style_of(name) or "").partition("@supports not (aspect-ratio: 1) {")
+    assert found
+    fallback = rest[: rest.index("}}")]
+    for box in boxes:
+        assert re.search(re.escape(box) + r" \{\s*height:", fallback), box

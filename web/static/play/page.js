@@ -86,6 +86,7 @@ function draw(state) {
   const held = document.activeElement; // read after closing dialogs, which restore the focus
   if (!game?.over) seesSheet = 0;
   document.body.classList.toggle("is-playing", isSeated && mine !== null);
+  document.documentElement.dataset.shows = view;
   keepAwake(view === "game" && !game.over);
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
