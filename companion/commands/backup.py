@@ -51,6 +51,8 @@ def _elsewhere(config: Config) -> dict[str, Path]:
 
     The key is the setting or the link that names one.
     """
+    from companion.service.backup import own_paths
+
     named = {"sound.clips": config.sound.clips}
     for name in ("password_file", "ca_file", "cert_file", "key_file"):
         named[f"mqtt.{name}"] = getattr(config.mqtt, name)
@@ -64,7 +66,7 @@ def _elsewhere(config: Config) -> dict[str, Path]:
             path = Path(text).expanduser()
             if path.exists() and not path.resolve().is_relative_to(inside):
                 found[name] = path
-    for path in sorted(inside.rglob("*")):
+    for path in own_paths(inside):
         target = Path(os.path.realpath(path))
         if path.is_symlink() and not target.is_relative_to(inside):
             found[f"link {path.relative_to(inside)}"] = target

@@ -124,8 +124,18 @@ def last_backup(data_dir: Path) -> datetime | None:
     return last if last.tzinfo is not None else None
 
 
-def _other_files(data_dir: Path) -> Iterator[Path]:
+def own_paths(data_dir: Path) -> Iterator[Path]:
+    """Yield what lies below a data directory, without what is hidden there.
+
+    It is the home of the service's user, where the sound system keeps its own files.
+    """
     for path in sorted(data_dir.rglob("*")):
+        if not any(part.startswith(".") for part in path.relative_to(data_dir).parts):
+            yield path
+
+
+def _other_files(data_dir: Path) -> Iterator[Path]:
+    for path in own_paths(data_dir):
         is_log = path.parent == data_dir and path.name.startswith(_NOT_COPIED)
         is_passing = path.name.endswith(_PASSING)
         if path.is_file() and not path.is_symlink() and not is_log and not is_passing:

@@ -280,6 +280,20 @@ def test_a_backup_says_what_it_lacks(table: Stage, tmp_path: Path) -> None:
     assert written.output.count("(link ") == 1
 
 
+def test_a_backup_leaves_out_what_the_sound_system_keeps(table: Stage, tmp_path: Path) -> None:
+    """The data directory is the home of the service's user, whose voice makes these."""
+    hidden = table.directory / ".config" / "pulse"
+    hidden.mkdir(parents=True)
+    (hidden / "cookie").write_bytes(b"secret")
+    (hidden / "4ec8-runtime").symlink_to(tmp_path)
+    file, data = tmp_path / "b.tar.gz", str(table.directory)
+    written = CliRunner().invoke(dice_companion, ["backup", str(file), "--data-dir", data])
+    assert written.exit_code == 0, written.output
+    assert "not in it" not in written.output
+    with tarfile.open(file) as archive:
+        assert not [name for name in archive.getnames() if "pulse" in name]
+
+
 def test_a_backup_in_the_data_folder_does_not_hold_the_one_before(
     table: Stage, tmp_path: Path
 ) -> None:
