@@ -29,6 +29,13 @@ WITHIN_S = 1800.0
 BEFORE, AFTER = "refs/dice-companion/before-update", "refs/dice-companion/update"
 """Git's names for the commit to go back to, and for the one whose files are being written."""
 
+# Else a plug pulled within half a minute of a fetch leaves empty objects, and no fetch works again.
+_GIT_ON_THE_DISK = {
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.fsync",
+    "GIT_CONFIG_VALUE_0": "all",
+}
+
 
 def own_version() -> str:
     """The version of the running program; "0" in a folder that is not installed."""
@@ -50,7 +57,7 @@ def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
     """
     owner = place.stat().st_uid
     more: dict[str, object] = {}
-    environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+    environ = {**os.environ, **_GIT_ON_THE_DISK, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
     if os.geteuid() == 0 and owner != 0:
         try:
             person = pwd.getpwuid(owner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -69,6 +70,26 @@ def test_the_new_version_is_on_the_disk_before_the_old_one_is_deleted(
     update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
     last = len(done) - done[::-1].index("sync")
     assert set(done[last:]) == {"rm", "mv"}
+
+
+def test_what_git_writes_in_an_update_is_on_the_disk_at_once(
+    sources: Sources, places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plug pulled after a fetch must leave no empty objects, at which every later fetch fails."""
+    sources.publish("two")
+    trace = tmp_path / "trace"
+    monkeypatch.setenv("GIT_TRACE2_EVENT", str(trace))
+    clone = Clone(sources.clone, run_as_owner(sources.clone))
+    update(clone, Table(), places, now=NOW, try_out=lambda *_: None)
+    events = [json.loads(line) for line in trace.read_text().splitlines()]
+    writers = {"unpack-objects", "update-ref", "merge"}
+    who = {each["sid"]: each["name"] for each in events if each["event"] == "cmd_name"}
+    waited = {
+        who[each["sid"]]
+        for each in events
+        if each.get("key") == "fsync/hardware-flush" and int(each["value"])
+    }
+    assert writers <= waited
 
 
 def test_only_the_newest_backups_of_updates_are_kept(sources: Sources, places: Places) -> None:
