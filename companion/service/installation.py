@@ -226,6 +226,7 @@ class Clone(Installation):
 
     def newer(self) -> str:
         """Fetch the followed branch; its short commit if the clone is behind."""
+        self._unlock()
         self._run(["git", "fetch", "--quiet"])
         newest = self._commit("@{upstream}")
         own = self._run(["git", "merge-base", "HEAD", "@{upstream}"])[: len(newest)]
@@ -238,6 +239,13 @@ class Clone(Installation):
 
     def _commit(self, name: str) -> str:
         return self._run(["git", "rev-parse", "--short=10", name]).strip()
+
+    def _unlock(self, *names: str) -> None:
+        """Delete the locks of git's names, and of some more, that a pulled plug may have left."""
+        asked = (each for name in ("refs", *names) for each in ("--git-path", name))
+        refs, *more = self._run(["git", "rev-parse", *asked]).splitlines()
+        self._run(["find", refs, "-name", "*.lock", "-delete"])
+        self._run(["rm", "-f", *(f"{path}.lock" for path in more)])
 
     def _remember(self) -> None:
         self._run(["git", "update-ref", "-d", AFTER])
@@ -254,10 +262,10 @@ class Clone(Installation):
     def _restore(self) -> None:
         """Put the commit back; files that somebody changed by hand stay.
 
-        A merge that was cut off may have written any of its files, and has left its lock. None of
+        A merge that was cut off may have written any of its files, and has left its locks. None of
         them was changed by hand: the merge would have been refused.
         """
-        self._run(["rm", "-f", self._run(["git", "rev-parse", "--git-path", "index.lock"]).strip()])
+        self._unlock("index", "HEAD", "ORIG_HEAD")
         self._run(["git", "reset", "--quiet", BEFORE])
         if self._run(["git", "for-each-ref", AFTER]):
             was, new = (self._changed(kind) for kind in ("DMT", "A"))

@@ -97,7 +97,8 @@ def test_a_merge_that_was_cut_off_is_undone_file_by_file(
             return run(command)
         for name in written:
             (sources.clone / name).write_text("" if name != "gone" else "of one")
-        (sources.clone / ".git" / "index.lock").touch()
+        for name in ("index", "HEAD", "ORIG_HEAD", "refs/heads/master"):
+            (sources.clone / ".git" / f"{name}.lock").touch()
         raise KeyboardInterrupt
 
     sources.installation._run = cut_off
@@ -111,6 +112,18 @@ def test_a_merge_that_was_cut_off_is_undone_file_by_file(
     update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
     assert sources.installed == ("two", "two", [".venv"])
     assert (sources.clone / "notes").read_text() == "by hand"
+
+
+@pytest.mark.parametrize("name", ["remotes/origin/master", "dice-companion/before-update"])
+def test_a_plug_pulled_while_git_writes_a_name_stops_no_later_update(
+    sources: Sources, places: Places, name: str
+) -> None:
+    lock = sources.clone / ".git" / "refs" / f"{name}.lock"
+    lock.parent.mkdir(exist_ok=True)
+    lock.touch()
+    sources.publish("two")
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert sources.installed == ("two", "two", [".venv"])
 
 
 def test_a_folder_that_would_become_a_file_stays(sources: Sources, places: Places) -> None:
