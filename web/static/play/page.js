@@ -85,8 +85,7 @@ function draw(state) {
   shown = view;
   const held = document.activeElement; // read after closing dialogs, which restore the focus
   if (!game?.over) seesSheet = 0;
-  document.body.classList.toggle("is-playing", isSeated && mine !== null);
-  document.documentElement.dataset.shows = view;
+  document.documentElement.classList.toggle("is-playing", view === "game");
   keepAwake(view === "game" && !game.over);
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
