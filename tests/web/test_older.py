@@ -50,6 +50,7 @@ def test_a_style_sheet_uses_nothing_newer(name: str) -> None:
     assert text is not None
     text = FORCED_COLOURS.sub("", re.sub(r"@supports[^{]*\{[^{}]*\{[^{}]*\}\s*\}", "", text))
     assert NEWER_STYLES.search(text) is None
+    assert "*/" not in text, "a comment that ends twice spoils the rule after it"
     for selectors in re.findall(r"([^{}]+)\{", text):
         with_has = [":has(" in each for each in split(selectors)]
         assert all(with_has) or not any(with_has), f"{selectors}: without :has() all is discarded"
