@@ -28,12 +28,12 @@ from vision.simulation.render import render, truth
 from vision.simulation.scene import Thing
 
 IMAGES = Path(__file__).parent / "images"
-EYE = DiceReader()
+READER = DiceReader()
 RNG = np.random.default_rng(7)
 
 
 def read(pixels: Pixels, in_play: tuple[DieColour, ...] = ALL_DICE) -> tuple[Reading, float]:
-    return EYE.read(Frame(pixels), in_play), 0.0
+    return READER.read(Frame(pixels), in_play), 0.0
 
 
 def a_page_of_text() -> Pixels:
@@ -231,9 +231,9 @@ def test_a_calibrated_tray_decides_which_dice_are_inside() -> None:
     corner = ((0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0))
     pixels = render(scene, ground())
     elsewhere = Calibration((640, 480), tray_px=corner)
-    assert EYE.read(Frame(pixels), calibration=elsewhere).status is TrayStatus.EMPTY
+    assert READER.read(Frame(pixels), calibration=elsewhere).status is TrayStatus.EMPTY
     everywhere = Calibration((320, 240), ((0, 0), (320, 0), (320, 240), (0, 240)), (1.0, 1.0, 1.0))
-    assert EYE.read(Frame(pixels), calibration=everywhere).status is TrayStatus.OK
+    assert READER.read(Frame(pixels), calibration=everywhere).status is TrayStatus.OK
 
 
 def shared_report(folder: Path, every: int) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""A whole table: simulated tray, eye, judge and store behind two phones and a table view."""
+"""A whole table: simulated tray, reader, judge and store behind two phones and a table view."""
 
 from __future__ import annotations
 

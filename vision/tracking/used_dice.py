@@ -29,7 +29,7 @@ class UsedDice:
     Attributes:
         dice: The dice; empty if the roll was typed.
         lying: The picture in which they were read.
-        tray: The tray without them, seen or thought: dice may be most of what there is to see.
+        tray: The tray without them, as seen or as made from `lying`: dice may be most of a picture.
     """
 
     dice: tuple[DieView, ...] = ()

@@ -29,7 +29,7 @@ from vision.setup.measure import colours_played, gains_of_white, known_dice, sho
 from vision.simulation.geometry import resting_die
 from vision.simulation.render import render
 
-EYE = DiceReader()
+READER = DiceReader()
 PURPLE = 145
 
 
@@ -147,15 +147,15 @@ class TestCorners:
         dice = (*(die for die in others if die is not moved), resting_die(4, place, 0.0, moved))
         in_play = [die.colour for die in dice if die.colour is not None]
         picture = render(replace(scene, dice=dice), ground())
-        assert EYE.read(Frame(picture), in_play).status is TrayStatus.OK
-        assert EYE.read(Frame(picture), in_play, calibration=measured).status is TrayStatus.OK
+        assert READER.read(Frame(picture), in_play).status is TrayStatus.OK
+        assert READER.read(Frame(picture), in_play, calibration=measured).status is TrayStatus.OK
 
     def test_pictures_of_another_shape_are_read_without_the_corners(self) -> None:
         corners = ((64.0, 48.0), (582.0, 56.0), (590.0, 450.0), (48.0, 436.0))
         measured = Calibration((640, 480), corners)
         cut = tray(SIX)[60:420]
-        with_them = EYE.read(Frame(cut), calibration=measured)
-        assert with_them.status is EYE.read(Frame(cut)).status
+        with_them = READER.read(Frame(cut), calibration=measured)
+        assert with_them.status is READER.read(Frame(cut)).status
         assert not any(p.code is ProblemCode.BESIDE_TRAY for p in with_them.problems)
 
     def test_a_tray_with_four_sides_empty_or_not(self) -> None:
@@ -196,38 +196,38 @@ class TestReference:
 
 class TestDice:
     def test_six_ordinary_dice(self) -> None:
-        shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+        shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
         plays = colours_played(shown)
         assert sorted(c.value for c in plays) == sorted(c.value for c in ALL_DICE)
         assert not any(die.is_odd for die in known_dice(shown, plays))
-        seen = EYE.read(Frame(tray(SIX))).dice
+        seen = READER.read(Frame(tray(SIX))).dice
         by_place = [die.colour for die in sorted(seen, key=lambda die: die.centre_xy)]
         assert list(plays) == by_place
 
     def test_an_odd_die_gets_the_colour_the_others_leave(self) -> None:
-        shown = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), EYE)
+        shown = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), READER)
         odd = [die for die in known_dice(shown, colours_played(shown)) if die.is_odd]
         assert [die.plays for die in odd] == [DieColour.BLUE]
 
     def test_once_shown_an_odd_die_is_read_and_a_stranger_is_not(self) -> None:
-        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), EYE)
+        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), READER)
         known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
         another = painted(tray(SIX, 7), PURPLE)
-        reading = EYE.read(Frame(another), calibration=known)
+        reading = READER.read(Frame(another), calibration=known)
         assert reading.status is TrayStatus.OK
-        assert reading.roll == EYE.read(Frame(tray(SIX, 7))).roll
-        stranger = EYE.read(Frame(painted(tray(SIX, 7), 20)), calibration=known)
+        assert reading.roll == READER.read(Frame(tray(SIX, 7))).roll
+        stranger = READER.read(Frame(painted(tray(SIX, 7), 20)), calibration=known)
         assert stranger.status is not TrayStatus.OK
 
     def test_the_white_dice_measure_a_change_of_light(self) -> None:
-        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), EYE)
+        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), READER)
         known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
         dim = lit(painted(tray(SIX, 7), PURPLE), 0.65, 0.6, 0.6)
-        assert EYE.read(Frame(dim), calibration=known).status is TrayStatus.OK
+        assert READER.read(Frame(dim), calibration=known).status is TrayStatus.OK
 
     @pytest.mark.parametrize("seed", [7, 8, 9])
     def test_a_die_known_by_its_pips_alone_loads_again(self, seed: int) -> None:
-        learnt = shown_dice(with_red_pips(SIX), Calibration((640, 480)), EYE)
+        learnt = shown_dice(with_red_pips(SIX), Calibration((640, 480)), READER)
         plays = [DieColour.WHITE] * 6
         pips = [die.pips_bgr or (0.0, 0.0, 0.0) for die in learnt]
         for n, colour in enumerate(colours_played(learnt)):
@@ -236,27 +236,27 @@ class TestDice:
         was = plays.index(DieColour.RED)
         plays[was], plays[odd] = plays[odd], plays[was]
         known = Calibration((640, 480), dice=known_dice(learnt, plays))
-        reading = EYE.read(Frame(with_red_pips(SIX, seed)), calibration=known)
-        truth = EYE.read(Frame(tray(SIX, seed))).roll
+        reading = READER.read(Frame(with_red_pips(SIX, seed)), calibration=known)
+        truth = READER.read(Frame(tray(SIX, seed))).roll
         assert reading.roll in (truth, None)
         assert reading.status in (TrayStatus.OK, TrayStatus.UNCERTAIN)
         assert reading.roll == truth or seed != 7
 
     def test_too_few_dice_are_counted(self) -> None:
         with pytest.raises(CalibrationError, match="got 0"):
-            shown_dice(tray(), Calibration((640, 480)), EYE)
+            shown_dice(tray(), Calibration((640, 480)), READER)
 
     def test_other_dice_than_the_games_are_refused(self) -> None:
-        shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+        shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
         with pytest.raises(CalibrationError, match="two whites"):
             known_dice(shown, [DieColour.RED] * 6)
 
     def test_the_white_balance_turns_the_white_dice_grey(self) -> None:
         warm = lit(tray(SIX), 0.6, 0.75, 0.8)
-        gains = gains_of_white(shown_dice(warm, Calibration((640, 480)), EYE))
+        gains = gains_of_white(shown_dice(warm, Calibration((640, 480)), READER))
         assert gains is not None
         balanced = Calibration((640, 480), white_balance_bgr=gains)
-        shown = shown_dice(warm, balanced, EYE)
+        shown = shown_dice(warm, balanced, READER)
         for die in shown:
             if die.taken_for[0] > 0.9:
                 assert max(die.face_bgr) - min(die.face_bgr) < 12, die.face_bgr
@@ -269,7 +269,7 @@ class TestDice:
 
         monkeypatch.setattr("vision.setup.measure.classify", all_but_the_first)
         with pytest.raises(CalibrationError, match="cannot be made out"):
-            shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+            shown_dice(tray(SIX), Calibration((640, 480)), READER)
 
     def test_pips_of_another_colour_alone_make_no_stranger(self) -> None:
         red = CustomDie(DieColour.RED, (40.0, 40.0, 200.0), taken_for(DieColour.RED), (10, 10, 10))
@@ -289,7 +289,7 @@ class TestDice:
             assert compare_with_set(said, np.array(other), [yellow])[1]
 
     def test_overexposed_whites_give_no_white_balance(self) -> None:
-        shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+        shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
         blown = [replace(die, face_bgr=(254.0, 255.0, 255.0)) for die in shown]
         assert gains_of_white(blown) is None
 
@@ -364,7 +364,7 @@ class TestCalibratedReader:
 
     def test_dice_that_play_another_colour_than_theirs_do_so_in_any_light(self) -> None:
         swapped = {DieColour.GREEN: DieColour.BLUE, DieColour.BLUE: DieColour.GREEN}
-        shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+        shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
         plays = [swapped.get(colour, colour) for colour in colours_played(shown)]
         known = Calibration(
             (640, 480), dice=known_dice(shown, plays), reference=take_reference(tray())
@@ -373,8 +373,8 @@ class TestCalibratedReader:
         for light in (0.5, 0.6, 0.7, 1.6):
             CalibratedReader(asked, known).read(Frame(lit(tray(SIX, 7), light, light, light)))
         assert asked.with_ == [known] * 4
-        plain = EYE.read(Frame(tray(SIX, 7))).roll
-        dim = CalibratedReader(EYE, known).read(Frame(lit(tray(SIX, 7), 0.6, 0.6, 0.6)))
+        plain = READER.read(Frame(tray(SIX, 7))).roll
+        dim = CalibratedReader(READER, known).read(Frame(lit(tray(SIX, 7), 0.6, 0.6, 0.6)))
         assert plain is not None
         assert dim.roll is None or dim.roll == Roll.of(
             plain.white,

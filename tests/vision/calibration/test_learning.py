@@ -23,7 +23,7 @@ from vision.simulation.render import render
 
 Bgr = tuple[float, float, float]
 BLUE, ORANGE = None, (0.02, 0.2, 0.75)
-EYE = DiceReader()
+READER = DiceReader()
 
 
 def thrown(seed: int, blue_is: Bgr | None) -> tuple[Frame, Roll]:
@@ -38,7 +38,7 @@ def thrown(seed: int, blue_is: Bgr | None) -> tuple[Frame, Roll]:
 
 def shown(seed: int, blue_is: Bgr | None = BLUE) -> tuple[CustomDie, ...]:
     frame, roll = thrown(seed, blue_is)
-    scene = EYE.read(frame, dice_of(roll)).evidence
+    scene = READER.read(frame, dice_of(roll)).evidence
     assert scene is not None
     return dice_of_roll(pixels_of(frame), scene, roll)
 
@@ -48,7 +48,7 @@ def pixels_of(frame: Frame) -> Pixels:
 
 
 def test_a_die_of_another_colour_is_read_after_three_confirmed_rolls() -> None:
-    table = CalibratedReader(EYE, None)
+    table = CalibratedReader(READER, None)
     read = []
     for seed in range(FEWEST + 4):
         frame, roll = thrown(seed, ORANGE)
@@ -69,7 +69,7 @@ def test_dice_that_play_each_others_colour_are_not_learnt_away() -> None:
     frame = Frame(render(scattered(default_tray(), dice, 2), ground()))
     swapped = {DieColour.GREEN: DieColour.BLUE, DieColour.BLUE: DieColour.GREEN}
     known = tuple(replace(d, plays=swapped.get(d.plays, d.plays)) for d in shown(1))
-    table = CalibratedReader(EYE, Calibration((640, 480), dice=known))
+    table = CalibratedReader(READER, Calibration((640, 480), dice=known))
     before = table.read(frame).dice
     for _ in range(FEWEST + 1):
         table.learn(frame, Roll.of(roll.white, values))
@@ -78,7 +78,7 @@ def test_dice_that_play_each_others_colour_are_not_learnt_away() -> None:
 
 @pytest.mark.slow
 def test_other_dice_are_doubted_and_then_learnt_anew() -> None:
-    table = CalibratedReader(EYE, None)
+    table = CalibratedReader(READER, None)
     for seed in range(FEWEST):
         table.learn(*thrown(seed, BLUE))
     for seed in range(FEWEST, 2 * FEWEST):
@@ -91,20 +91,20 @@ def test_other_dice_are_doubted_and_then_learnt_anew() -> None:
 
 def test_a_roll_that_does_not_lie_there_teaches_nothing() -> None:
     frame, roll = thrown(1, BLUE)
-    table = CalibratedReader(EYE, None)
+    table = CalibratedReader(READER, None)
     wrong = Roll.of((roll.white[0], roll.white[1] % 6 + 1), dict(roll.coloured))
-    scene = EYE.read(frame).evidence
+    scene = READER.read(frame).evidence
     assert scene is not None
     assert dice_of_roll(pixels_of(frame), scene, wrong) == ()
     assert learn(LearntDice(), ()) == LearntDice()
     for _ in range(FEWEST):
         table.learn(frame, wrong)
-    assert table.read(frame) == EYE.read(frame)
+    assert table.read(frame) == READER.read(frame)
 
 
 def test_a_corrected_roll_tells_by_its_values_which_die_is_yellow() -> None:
     frame, roll = thrown(1, BLUE)
-    scene = EYE.read(frame).evidence
+    scene = READER.read(frame).evidence
     assert scene is not None
     white, yellow = PALETTE.index(DieColour.WHITE), PALETTE.index(DieColour.YELLOW)
     mixed_up = np.array([0.4, 0.0, 0.6, 0.0, 0.0, 0.0], np.float32)
@@ -121,7 +121,7 @@ def test_a_corrected_roll_tells_by_its_values_which_die_is_yellow() -> None:
 
 def test_a_typing_error_teaches_nothing() -> None:
     frame, roll = thrown(1, BLUE)
-    scene = EYE.read(frame).evidence
+    scene = READER.read(frame).evidence
     assert scene is not None
     values = dict(roll.coloured)
     values[DieColour.RED], values[DieColour.GREEN] = values[DieColour.GREEN], values[DieColour.RED]
@@ -133,7 +133,7 @@ def test_a_die_that_left_the_game_is_not_learnt_as_another() -> None:
     """Red is closed, but people took the blue die out, and typed the red one's value for it."""
     frame, roll = thrown(1, BLUE)
     without = [each for each in ALL_DICE if each is not DieColour.RED]
-    scene = EYE.read(frame, without).evidence
+    scene = READER.read(frame, without).evidence
     assert scene is not None
     taken = max(scene.dice, key=lambda die: die.colours[PALETTE.index(DieColour.BLUE)])
     lying = replace(scene, dice=tuple(die for die in scene.dice if die is not taken))
@@ -203,12 +203,12 @@ def test_white_and_yellow_are_told_apart_in_warm_light() -> None:
     ],
 )
 def test_of_25_throws_with_a_die_of_another_colour_22_follow_on_three(blue_is: Bgr) -> None:
-    table = CalibratedReader(EYE, None)
+    table = CalibratedReader(READER, None)
     plain = learnt = 0
     for seed in range(100, 100 + FEWEST + 25):
         frame, roll = thrown(seed, blue_is)
         if seed >= 100 + FEWEST:
-            alone, reading = EYE.read(frame), table.read(frame)
+            alone, reading = READER.read(frame), table.read(frame)
             assert alone.roll in (None, roll)
             assert reading.roll in (None, roll)
             plain += alone.roll == roll

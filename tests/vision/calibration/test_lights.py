@@ -15,7 +15,7 @@ from vision.pipeline import DiceReader
 from vision.reading import Frame, Reading
 from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
 
-EYE = DiceReader()
+READER = DiceReader()
 WHITES, COLOURED = [v for _, v in SIX[:2]], dict(SIX[2:])
 ROLL = Roll.of((WHITES[0], WHITES[1]), COLOURED)
 
@@ -33,11 +33,11 @@ class Noted:
         calibration: Calibration | None = None,
     ) -> Reading:
         self.used = calibration
-        return EYE.read(frame, in_play, calibration=calibration)
+        return READER.read(frame, in_play, calibration=calibration)
 
 
 def test_dice_learnt_in_another_light_leave_the_calibrated_ones_alone() -> None:
-    shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+    shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
     ordinary = known_dice(shown, colours_played(shown))
     dice = tuple(replace(die, taken_for=(*die.taken_for[:5], 1.0)) for die in ordinary)
     dice = tuple(replace(die, taken_for=tuple(0.5 * p for p in die.taken_for)) for die in dice)
@@ -58,7 +58,7 @@ def test_dice_learnt_in_another_light_leave_the_calibrated_ones_alone() -> None:
 
 def test_ordinary_dice_seen_once_are_not_known_before_they_are_learnt() -> None:
     """A face may have mirrored the lamp when they were measured."""
-    shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+    shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
     noted = Noted()
     dice = known_dice(shown, colours_played(shown))
     table = CalibratedReader(noted, Calibration((640, 480), dice=dice))
@@ -72,7 +72,7 @@ def test_ordinary_dice_seen_once_are_not_known_before_they_are_learnt() -> None:
 
 def test_dice_are_learnt_in_the_white_balance_that_they_are_read_in() -> None:
     warm = Frame(lit(tray(SIX), 0.6, 0.75, 0.8))
-    gains = gains_of_white(shown_dice(warm.pixels, Calibration((640, 480)), EYE))
+    gains = gains_of_white(shown_dice(warm.pixels, Calibration((640, 480)), READER))
     noted = Noted()
     table = CalibratedReader(noted, Calibration((640, 480), white_balance_bgr=gains))
     for _ in range(FEWEST):

@@ -1,4 +1,4 @@
-"""The simulated tray told to misbehave: what the live tray makes of it, with the real eye."""
+"""The simulated tray told to misbehave: what the live tray makes of it, with the real reader."""
 
 from __future__ import annotations
 
