@@ -242,7 +242,8 @@ class Clone(Installation):
 
     def _unlock(self, *names: str) -> None:
         """Delete the locks of git's names, and of some more, that a pulled plug may have left."""
-        asked = (each for name in ("refs", *names) for each in ("--git-path", name))
+        names = ("refs", "packed-refs", *names)
+        asked = (each for name in names for each in ("--git-path", name))
         refs, *more = self._run(["git", "rev-parse", *asked]).splitlines()
         self._run(["find", refs, "-name", "*.lock", "-delete"])
         self._run(["rm", "-f", *(f"{path}.lock" for path in more)])

@@ -114,11 +114,13 @@ def test_a_merge_that_was_cut_off_is_undone_file_by_file(
     assert (sources.clone / "notes").read_text() == "by hand"
 
 
-@pytest.mark.parametrize("name", ["remotes/origin/master", "dice-companion/before-update"])
+@pytest.mark.parametrize(
+    "name", ["refs/remotes/origin/master", "refs/dice-companion/before-update", "packed-refs"]
+)
 def test_a_plug_pulled_while_git_writes_a_name_stops_no_later_update(
     sources: Sources, places: Places, name: str
 ) -> None:
-    lock = sources.clone / ".git" / "refs" / f"{name}.lock"
+    lock = sources.clone / ".git" / f"{name}.lock"
     lock.parent.mkdir(exist_ok=True)
     lock.touch()
     sources.publish("two")
