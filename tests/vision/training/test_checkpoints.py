@@ -30,7 +30,7 @@ from vision.detector.models import (  # noqa: E402
     shared_net,
     unpacked,
 )
-from vision.detector.tilt import fit_floor_plane, leanings  # noqa: E402
+from vision.detector.tilt import estimate_tilt, fit_floor_plane  # noqa: E402
 from vision.simulation.looks import TRAINED  # noqa: E402
 from vision.training.average import averaged  # noqa: E402
 from vision.training.checkpoints import save, unpack  # noqa: E402
@@ -187,5 +187,5 @@ def test_both_heads_get_the_same_inputs_in_training_as_at_the_table() -> None:
     fit = fit_floor_plane(logits, places, slants)
     at_table = correct_by_context(logits, fit, seen["shades"], places, shares)
     assert at_table == pytest.approx(corrections, abs=1e-4)
-    odds = leanings(seen["views"], list(range(6)), logits, places, shares, slants)
+    odds = estimate_tilt(seen["views"], list(range(6)), logits, places, shares, slants)
     assert odds == pytest.approx(tilt.numpy(), abs=1e-4)
