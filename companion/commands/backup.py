@@ -47,7 +47,7 @@ def _restored_into(
 
 
 def _elsewhere(config: Config) -> dict[str, Path]:
-    """Files and folders outside the data directory, which no backup holds.
+    """Files and folders outside the data directory or hidden in it, which no backup holds.
 
     The key is the setting or the link that names one.
     """
@@ -59,14 +59,15 @@ def _elsewhere(config: Config) -> dict[str, Path]:
     if config.camera.calibration not in ("auto", "none"):
         named["camera.calibration"] = config.camera.calibration
     inside, found = config.data_dir.resolve(), {}
+    own = list(own_paths(inside))
     for name, text in named.items():
         if text is None:
             continue
         with suppress(RuntimeError):  # of nobody's home, so that it is nowhere
             path = Path(text).expanduser()
-            if path.exists() and not path.resolve().is_relative_to(inside):
+            if path.exists() and path.resolve() not in {inside, *own}:
                 found[name] = path
-    for path in own_paths(inside):
+    for path in own:
         target = Path(os.path.realpath(path))
         if path.is_symlink() and not target.is_relative_to(inside):
             found[f"link {path.relative_to(inside)}"] = target
@@ -113,8 +114,9 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
     _give_to_the_caller(file)
     size = file.stat().st_size / 1e6
     click.echo(f"{file}: {made.records} records and {made.files} other files, {size:.1f} MB")
+    place = f"{config.data_dir} or is hidden there"
     for name, path in _elsewhere(config).items():
-        click.echo(f"not in it: {path} ({name}), which is not in {config.data_dir}", err=True)
+        click.echo(f"not in it: {path} ({name}), which is not in {place}", err=True)
 
 
 @click.command()

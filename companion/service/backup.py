@@ -125,12 +125,13 @@ def last_backup(data_dir: Path) -> datetime | None:
 
 
 def own_paths(data_dir: Path) -> Iterator[Path]:
-    """Yield what lies below a data directory, without what is hidden there.
+    """Yield what lies below a data directory, but not in a hidden folder of it.
 
     It is the home of the service's user, where the sound system keeps its own files.
     """
     for path in sorted(data_dir.rglob("*")):
-        if not any(part.startswith(".") for part in path.relative_to(data_dir).parts):
+        top = data_dir / path.relative_to(data_dir).parts[0]
+        if not top.name.startswith(".") or top.is_symlink() or not top.is_dir():
             yield path
 
 

@@ -294,6 +294,22 @@ def test_a_backup_leaves_out_what_the_sound_system_keeps(table: Stage, tmp_path:
         assert not [name for name in archive.getnames() if "pulse" in name]
 
 
+def test_a_backup_holds_a_hidden_file_and_names_a_hidden_folder(
+    table: Stage, tmp_path: Path
+) -> None:
+    tray, clips = table.directory / ".tray.toml", table.directory / ".sounds" / "clips"
+    tray.write_text("measured = 1\n")
+    clips.mkdir(parents=True)
+    settings, file = tmp_path / "s.toml", tmp_path / "b.tar.gz"
+    settings.write_text(f"[camera]\ncalibration = '{tray}'\n[sound]\nclips = '{clips}'\n")
+    args = ["backup", str(file), "--data-dir", str(table.directory), "--config", str(settings)]
+    written = CliRunner().invoke(dice_companion, args)
+    assert f"not in it: {clips} (sound.clips)" in written.output
+    assert written.output.count("not in it") == 1
+    with tarfile.open(file) as archive:
+        assert "data/.tray.toml" in archive.getnames()
+
+
 def test_a_backup_in_the_data_folder_does_not_hold_the_one_before(
     table: Stage, tmp_path: Path
 ) -> None:
