@@ -174,19 +174,27 @@ def test_a_table_view_says_who_was_passed_over_and_what_broke(
     uncut = """import('/static/table/sound.js').then(({ sound }) => {
       const say = (number, kind) => ({ number, kind, spoken: `${kind} ${number}` });
       const hear = (...heard) => sound({ heard, table: { sound: true }, epoch: 'another' });
+      const said = [], { speak } = speechSynthesis;
+      speechSynthesis.speak = (each) => { said.push(each); speak(each); };
       hear(say(1, 'roll'), say(2, 'fault'), say(3, 'roll'));
       hear(say(3, 'roll'), say(4, 'mended'));
       speechSynthesis.speaking = true;
       window.cancelled = null;
       hear(say(4, 'mended'), say(5, 'roll'));
+      hear(say(5, 'roll'), say(6, 'roll'));
+      const early = window.cancelled;
+      for (const each of said) each.onend?.();
+      hear(say(6, 'roll'), say(7, 'roll'));
+      return [early, window.cancelled !== null];
     })"""
-    page.evaluate(uncut)
-    assert page.evaluate("window.spoken.slice(-3)") == [
+    assert page.evaluate(uncut) == [None, True], "the news of the equipment is said to its end"
+    assert page.evaluate("window.spoken.slice(-5)") == [
         "en-GB fault 2 roll 3",
         "en-GB mended 4",
         "en-GB roll 5",
+        "en-GB roll 6",
+        "en-GB roll 7",
     ]
-    assert page.evaluate("window.cancelled") is None, "the news of the equipment is said to its end"
 
 
 def test_a_refusal_whose_reason_is_gone_is_heard_no_more(stage: Stage) -> None:

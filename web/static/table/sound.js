@@ -39,7 +39,7 @@ const UNCUT = new Set(["fault", "mended"]); // nothing cuts these off
 let audio = null;
 let isUnlocked = false; // by a tap on this page
 let newest = null; // number of the newest announcement that was heard
-let last = ""; // kind of what was said last
+let uncut = null; // the newest of what nothing cuts off, until it is said
 let run = ""; // of the program: its announcements count from 1
 
 const isOn = () => recall(KEY) === "on";
@@ -80,9 +80,13 @@ export function sound({ heard, table, epoch }) {
   const cut = fresh.map(({ kind }) => !WAITING.has(kind)).lastIndexOf(true);
   const news = fresh.filter(({ kind }, n) => n >= cut || UNCUT.has(kind));
   chime(fresh[Math.max(cut, 0)].kind);
-  if (cut >= 0 && !(UNCUT.has(last) && globalThis.speechSynthesis?.speaking)) globalThis.speechSynthesis?.cancel();
-  last = news[news.length - 1].kind;
-  speak(news.map(({ spoken }) => spoken).join(" ").trim(), table);
+  if (cut >= 0 && !(uncut && globalThis.speechSynthesis?.speaking)) globalThis.speechSynthesis?.cancel();
+  const said = speak(news.map(({ spoken }) => spoken).join(" ").trim(), table);
+  if (!said || !news.some(({ kind }) => UNCUT.has(kind))) return;
+  uncut = said;
+  said.onend = said.onerror = () => {
+    if (uncut === said) uncut = null;
+  };
 }
 
 function chime(kind) {
@@ -112,11 +116,12 @@ function speak(text, { volume = 100, words_per_minute: words = USUAL_WORDS }) {
   const voice = globalThis.speechSynthesis
     ?.getVoices()
     .find((each) => each.lang.toLowerCase().split(/[-_]/)[0] === language);
-  if (!voice || !text) return;
+  if (!voice || !text) return null;
   const spoken = new SpeechSynthesisUtterance(asSpoken(text));
   spoken.voice = voice;
   spoken.lang = voice.lang;
   spoken.rate = words / USUAL_WORDS;
   spoken.volume = Math.min(1, volume / 100);
   speechSynthesis.speak(spoken);
+  return spoken;
 }
