@@ -244,7 +244,7 @@ def test_a_second_run_has_nothing_to_do_until_the_dependencies_change(machine: M
 
 
 def test_the_program_is_compiled_before_root_can_do_it(machine: Machine) -> None:
-    """A service may be installed after make play, too."""
+    """A service may be installed after make play, too; what root compiled before is passed over."""
     venv, asked = machine.project / ".venv", machine.project / "asked"
     (venv / "bin").mkdir(parents=True)
     machine.program("python-asked", f'echo "$*" >>{asked}')
@@ -253,7 +253,7 @@ def test_the_program_is_compiled_before_root_can_do_it(machine: Machine) -> None
     (venv / "set-up-to-play").write_text(f"# {machine.project} \n{text}")
     machine.user(1000)
     assert machine.set_up("play").returncode == 0
-    assert "-m compileall -q companion hardware vision web" in asked.read_text()
+    assert "-m compileall -qq companion hardware vision web" in asked.read_text()
 
 
 def test_a_project_is_the_same_by_a_link_to_it(machine: Machine) -> None:
