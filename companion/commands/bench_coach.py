@@ -196,7 +196,7 @@ def measure() -> dict[str, Any]:
     mean, error = solo()
     table = at_one_table()
     working, elapsed = coach_seconds()
-    eye = beside_the_reader()
+    beside = beside_the_reader()
     return {
         "games_per_second": speeds,
         "judge": agreement,
@@ -206,9 +206,9 @@ def measure() -> dict[str, Any]:
         "coach_s": round(working, 1),
         "coach_elapsed_s": round(elapsed, 1),
         "coach_games": EVENING,
-        "chances_s": round(eye["chances_s"], 2),
-        "chances_cpu_s": round(eye["chances_cpu_s"], 2),
-        "eye_rate_with_chances": round(eye["eye_rate"], 3),
-        "eye_cpu_rate_with_chances": round(eye["eye_cpu_rate"], 3),
+        "chances_s": round(beside["chances_s"], 2),
+        "chances_cpu_s": round(beside["chances_cpu_s"], 2),
+        "eye_rate_with_chances": round(beside["eye_rate"], 3),
+        "eye_cpu_rate_with_chances": round(beside["eye_cpu_rate"], 3),
         "wins": {name: round(share, 3) for name, share in table.wins.items()},
     }

@@ -274,7 +274,7 @@ def test_two_white_dice_are_not_told_apart() -> None:
     assert verdict(fairness_of(games)).startswith("The white dice show 6 too often: one fair ")
 
 
-def test_a_face_the_eye_misread_is_no_face_of_the_die() -> None:
+def test_a_face_the_reader_misread_is_no_face_of_the_die() -> None:
     shown = Roll.of((1, 2), dict.fromkeys(COLOURED, 6))
     right = Roll.of((1, 2), dict.fromkeys(COLOURED, 5))
     events = [Rolled(shown), RollCorrected(right), Played(1, (None,)), Played(2, (None,))]

@@ -72,11 +72,11 @@ def test_every_state_has_a_pattern_and_no_two_blink_alike() -> None:
     assert len(set(on_and_off)) == len(on_and_off), "on a plain LED neither"
 
 
-def test_while_the_eye_makes_up_its_mind_the_light_stands_still() -> None:
+def test_while_the_reader_makes_up_its_mind_the_light_stands_still() -> None:
     assert len(PATTERNS["reading"].steps) == 1
     for name, pattern in PATTERNS.items():
         steady_s = pattern.steps[0][1]
-        assert name == "over" or steady_s >= 0.9, "time for the eye between two blinks"
+        assert name == "over" or steady_s >= 0.9, "time for the reader between two blinks"
 
 
 def test_a_pattern_is_played_over_and_over(lamp: tuple[Lamp, Shining, Clock]) -> None:

@@ -63,7 +63,7 @@ class TestBeforeConfirming:
         assert two.session.view().tray.roll == a_roll(3, 4)
 
     @pytest.mark.parametrize("read", [None, DieColour.RED])
-    def test_a_correction_holds_whatever_the_eye_takes_the_die_for(
+    def test_a_correction_holds_whatever_the_reader_takes_the_die_for(
         self, two: Stage, read: DieColour | None
     ) -> None:
         tray = doubtful(BLUE, "blue")

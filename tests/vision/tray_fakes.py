@@ -1,4 +1,4 @@
-"""A clock turned by hand, readings by the word, pictures that move when told, scripted eyes."""
+"""A clock turned by hand, readings by the word, pictures that move when told, scripted readers."""
 
 from __future__ import annotations
 

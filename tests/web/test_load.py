@@ -224,7 +224,7 @@ def measured(table: Play, seconds: float) -> House:
 
 
 @pytest.mark.slow
-def test_a_full_house_slows_neither_marks_nor_the_eye(tmp_path: Path) -> None:
+def test_a_full_house_slows_neither_marks_nor_the_reader(tmp_path: Path) -> None:
     """Five players, three table views and forty spectators."""
     skip_if_busy()
     settings = tmp_path / "metrics.toml"

@@ -308,7 +308,7 @@ class TestDice:
 
 
 class Asked:
-    """An eye that says only with which calibration it was asked."""
+    """A reader that says only with which calibration it was asked."""
 
     def __init__(self) -> None:
         self.with_: list[Calibration | None] = []
@@ -351,7 +351,7 @@ class TestCalibratedReader:
             "used",
         ]
 
-    def test_without_a_calibration_it_is_the_eye_itself(self) -> None:
+    def test_without_a_calibration_it_is_the_reader_itself(self) -> None:
         asked = Asked()
         CalibratedReader(asked, None).read(Frame(tray()))
         assert asked.with_ == [None]

@@ -248,7 +248,7 @@ def test_dice_measured_by_another_device_since_are_not_saved(
     assert len(setup.state().dice) == 6
 
 
-def test_a_disk_that_takes_nothing_leaves_the_eye_as_it_was(
+def test_a_disk_that_takes_nothing_leaves_the_reader_as_it_was(
     live: StandInLive, reader: CalibratedReader, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -38,7 +38,7 @@ def test_nothing_is_read_while_anything_moves() -> None:
     assert table.said == ["waiting", "moving"]
 
 
-def test_at_rest_the_eye_looks_only_now_and_then() -> None:
+def test_at_rest_the_reader_looks_only_now_and_then() -> None:
     table = Table([REST] * 100)
     table.turns(100)
     assert len(table.reader.asked) <= 2 + 5  # ten seconds, a look every two
@@ -303,7 +303,7 @@ def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> N
     assert all(truth[number]["state"] != "moving" for number in reader.asked)
 
 
-def test_the_real_eye_offers_exactly_the_recorded_roll(shared: Path) -> None:
+def test_the_real_reader_offers_exactly_the_recorded_roll(shared: Path) -> None:
     from vision.pipeline import DiceReader
 
     folder = shared / "frames" / "streams" / "stream_a"
