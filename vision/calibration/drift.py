@@ -21,6 +21,8 @@ _BLOCK = 12
 _SLOW = 3.0
 _DETAIL = 2.0
 """Least variation of grey levels in a block that is compared."""
+_FILLED = 0.25
+"""Share of blocks with detail that a plain tray has not, whatever its shadows (chosen)."""
 _LIKE = 0.6
 """Least correlation of a block that did not move."""
 STAYED = 0.45
@@ -52,12 +54,15 @@ class Drift:
         brighter: Ratio of the brightness now to then.
         tint: Factor by which blue or red changed against green, whichever is larger.
         is_plain: All detail is gone, as through a covered lens; that is no sign of a movement.
+        is_filled: There was no detail, and now there is much, as beside a plain tray; six dice in
+            it may do the same.
     """
 
     stayed: float
     brighter: float
     tint: float
     is_plain: bool
+    is_filled: bool
 
     @property
     def has_moved(self) -> bool:
@@ -92,26 +97,27 @@ def compare(reference: Reference, pixels: Pixels) -> Drift:
     now = take_reference(pixels)
     ratios = (_colours(now) + 8.0) / (_colours(reference) + 8.0)
     tints = np.median(ratios[:, [0, 2]] / ratios[:, [1]], axis=0)
-    stayed = _stayed(_grey(reference), _grey(now))
+    before, after = _blocks(_grey(reference)), _blocks(_grey(now))
+    showed, shows = _spread(before) > _DETAIL, _spread(after) > _DETAIL
+    is_plain = bool(showed.any()) and not (shows & showed).any()
     return Drift(
-        stayed=1.0 if stayed is None else stayed,
+        stayed=_stayed(before[showed], after[showed]) if (shows & showed).any() else 1.0,
         brighter=float(np.median(ratios[:, 1])),
         tint=float(np.maximum(tints, 1.0 / tints).max()),
-        is_plain=stayed is None,
+        is_plain=is_plain,
+        is_filled=not showed.any() and float(shows.mean()) > _FILLED,
     )
 
 
-def _stayed(before: NDArray[np.float32], now: NDArray[np.float32]) -> float | None:
-    """Share of the blocks with detail that correlate with the reference; None if all lost it."""
-    one, two = _blocks(before), _blocks(now)
-    spread, spread_now = (np.sqrt((each**2).mean(axis=1)) for each in (one, two))
-    likeness = (one * two).mean(axis=1) / (spread * spread_now + 1e-6)
-    shows = spread > _DETAIL
-    if not shows.any():
-        return 1.0
-    if not (spread_now[shows] > _DETAIL).any():
-        return None
-    return float((likeness[shows] > _LIKE).mean())
+def _stayed(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
+    """Share of the blocks with detail that correlate with the reference."""
+    likeness = (before * now).mean(axis=1) / (_spread(before) * _spread(now) + 1e-6)
+    return float((likeness > _LIKE).mean())
+
+
+def _spread(blocks: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Variation (N,) of the grey levels in each block."""
+    return np.asarray(np.sqrt((blocks**2).mean(axis=1)), np.float32)
 
 
 def _blocks(grey: NDArray[np.float32]) -> NDArray[np.float32]:

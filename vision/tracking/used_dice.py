@@ -41,7 +41,8 @@ class UsedDice:
         """Keep pictures, but none of a tray that the camera was pushed away from since."""
         if lying is not None:
             bare = _without(lying, dice)
-            if tray is None or compare(take_reference(tray), bare).has_moved:
+            drift = None if tray is None else compare(take_reference(tray), bare)
+            if drift is None or drift.has_moved or drift.is_filled:
                 tray = bare
         return cls(dice, lying, tray)
 
@@ -56,7 +57,7 @@ class UsedDice:
         if self.tray is None:
             return False
         drift = compare(take_reference(self.tray), pixels)
-        return drift.has_moved or drift.is_plain
+        return drift.has_moved or drift.is_plain or drift.is_filled
 
 
 def _without(pixels: Pixels, dice: Sequence[DieView]) -> Pixels:
