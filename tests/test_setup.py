@@ -6,9 +6,11 @@ which modules and libraries it has.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,10 +67,13 @@ class Machine:
     def set_up(self, purpose: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return self.run("setup", *purpose.split(), **environment)
 
-    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *command: str, stdin: int = subprocess.DEVNULL, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(self.project / ".ci" / command[0]), *command[1:]],
             env={"PATH": str(self.bin), "PYTHON": str(self.bin / "python3"), **environment},
+            stdin=stdin,
             capture_output=True,
             text=True,
             timeout=60,
@@ -148,6 +153,48 @@ def test_without_root_it_prints_the_install_line_and_stops(
     assert done.stderr.count("install -y") == 1
     assert done.stdout == ""
     assert not (machine.project / ".venv").exists()
+
+
+SUDO = '[ "$1" = -n ] && exit 1\n[ "$1" = -v ] && exit {answer}\nshift 0; echo "sudo: $2 $3"'
+"""One that wants a password, as on Raspberry Pi OS."""
+
+
+@pytest.fixture
+def terminal() -> Iterator[int]:
+    ours, theirs = os.openpty()
+    yield theirs
+    os.close(theirs)
+    os.close(ours)
+
+
+def test_on_a_terminal_make_pi_lets_sudo_ask_for_the_password(
+    terminal: int, machine: Machine
+) -> None:
+    machine.python("picamera2")
+    machine.user(1000)
+    machine.program("systemctl")
+    machine.program("sudo", SUDO.format(answer=0))
+    assert "sudo: update -qq" in machine.run("setup", "pi", stdin=terminal).stdout
+    assert machine.run("service", stdin=terminal).stdout == "sudo: service install\n"
+    machine.program("sudo", SUDO.format(answer=1))  # nobody knows it
+    assert "    sudo make pi\n" in machine.run("setup", "pi", stdin=terminal).stderr
+    assert "    sudo .venv/bin" in machine.run("service", stdin=terminal).stdout
+
+
+@pytest.mark.parametrize(
+    ("has_sudo", "line"), [(True, "    sudo make pi"), (False, "    su -c 'make pi'")]
+)
+def test_without_root_make_pi_asks_for_no_package_that_debian_lacks(
+    has_sudo: bool, line: str, machine: Machine
+) -> None:
+    machine.python("picamera2", "lgpio", "libGL")
+    machine.user(1000)
+    if has_sudo:
+        machine.program("sudo", SUDO.format(answer=0))
+    done = machine.set_up("pi")
+    assert done.returncode == 1
+    assert line in done.stderr.splitlines()
+    assert "picamera2" not in done.stderr
 
 
 @pytest.mark.parametrize("as_root", [True, False])
