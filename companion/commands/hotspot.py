@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import click
 
 from companion.commands.params import A_TEXT
+from companion.errors import ServiceError
 from companion.service.hotspot import DEFAULT_NAME
+
+_NOT_ALLOWED = ("privileges", "authorized")
+"""Words of nmcli's complaints about rights; over SSH only root may change connections."""
+
+
+@contextmanager
+def _naming_sudo() -> Iterator[None]:
+    try:
+        yield
+    except ServiceError as error:
+        if os.geteuid() and any(word in str(error) for word in _NOT_ALLOWED):
+            raise ServiceError(f"{error.args[0].rstrip('.')}; run this with sudo") from error
+        raise
 
 
 @click.group()
 def hotspot() -> None:
     """Switch the table's own Wi-Fi on and off.
 
-    Example: dice-companion hotspot on
+    Example: sudo dice-companion hotspot on
     """
 
 
@@ -23,11 +41,12 @@ def hotspot() -> None:
 def on(name: str) -> None:
     """Open the Wi-Fi. Phones join it with the code on the table view.
 
-    Example: dice-companion hotspot on --name "Games night"
+    Example: sudo dice-companion hotspot on --name "Games night"
     """
     from companion.service import hotspot as wifi
 
-    opened = wifi.switch_on(name)
+    with _naming_sudo():
+        opened = wifi.switch_on(name)
     password = opened.password or "only root may read it"
     click.echo(f"Wi-Fi {opened.name!r} is on; password: {password}")
 
@@ -36,11 +55,12 @@ def on(name: str) -> None:
 def off() -> None:
     """Close the Wi-Fi. The machine returns to the networks it knows.
 
-    Example: dice-companion hotspot off
+    Example: sudo dice-companion hotspot off
     """
     from companion.service import hotspot as wifi
 
-    wifi.switch_off()
+    with _naming_sudo():
+        wifi.switch_off()
     click.echo("the Wi-Fi is off")
 
 

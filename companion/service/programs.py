@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -38,6 +39,7 @@ def runner(part: str, program: str, cure: str = "") -> Run:
                 errors="replace",
                 timeout=WITHIN_S,
                 stdin=subprocess.DEVNULL,
+                env={**os.environ, "LC_ALL": "C.UTF-8"},  # complaints in one language
                 check=False,
             )
         except FileNotFoundError as error:

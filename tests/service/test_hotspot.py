@@ -162,6 +162,35 @@ def test_without_networkmanager_the_command_says_so(monkeypatch: pytest.MonkeyPa
     assert "network-manager" in str(result.exception)
 
 
+@pytest.mark.parametrize(
+    ("complaint", "cure"),
+    [
+        ("Failed to add 'dice-companion-hotspot' connection: Insufficient privileges", True),
+        ("Connection activation failed: Not authorized to control networking.", True),
+        ("Connection activation failed: No suitable device found", False),
+    ],
+)
+def test_over_ssh_the_complaint_names_sudo(
+    complaint: str, cure: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nmcli = tmp_path / "nmcli"
+    nmcli.write_text(
+        f"""#!/bin/sh
+        case "$*" in *show*) exit 0 ;; esac
+        [ "$LC_ALL" = C.UTF-8 ] || {{ echo "Fehler: Keine Berechtigung" >&2; exit 1; }}
+        echo "Error: {complaint}" >&2
+        exit 1
+        """
+    )
+    nmcli.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setattr("companion.commands.hotspot.os.geteuid", lambda: 1000)
+    refused = CliRunner().invoke(dice_companion, ["hotspot", "on"]).exception
+    assert complaint.rstrip(".") in str(refused)
+    assert str(refused).endswith("; run this with sudo") == cure
+
+
 class Lonely:
     """A machine whose devices change while its clock is moved by waiting."""
 
