@@ -12,6 +12,7 @@ from typing import NamedTuple
 from companion.errors import StoreError
 from companion.eventlog import rows
 from companion.eventlog.journal import JOURNAL_NAME, read_journal
+from companion.eventlog.opening import connect_to_read
 from companion.eventlog.store import FILE_NAME, LOCK_NAME
 
 _LOST = """
@@ -49,8 +50,8 @@ def examine(directory: Path) -> Examined:
         return Examined(None, missing if journal.rows else None, in_use)
     try:
         with (
-            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db,
             rows.damage_in_words(),
+            closing(connect_to_read(path)) as db,
         ):
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
             records = sum(
@@ -93,9 +94,9 @@ def copy_database(path: Path, to: Path) -> None:
     """
     try:
         with (
-            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
-            closing(sqlite3.connect(to)) as copy,
             rows.damage_in_words(),
+            closing(connect_to_read(path)) as source,
+            closing(sqlite3.connect(to)) as copy,
         ):
             source.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it

@@ -46,6 +46,38 @@ class Opened(NamedTuple):
     lost: int = 0
 
 
+_NO_PLACE_FOR_AN_INDEX = {
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_READONLY_CANTINIT,
+    sqlite3.SQLITE_READONLY_DIRECTORY,
+    sqlite3.SQLITE_IOERR_SHMSIZE,  # the disk is full
+}
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Connect to a database and write nothing into it.
+
+    SQLite wants to make an index beside it. Where it cannot, on a disk that is full or read-only,
+    a database without steps in its write-ahead log is read as it is.
+
+    Raises:
+        sqlite3.Error: It cannot be read.
+    """
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    db = sqlite3.connect(address, uri=True)
+    try:
+        with _closed_on_failure(db):
+            db.execute("PRAGMA user_version").fetchall()  # looks for the write-ahead log
+    except sqlite3.OperationalError as error:
+        steps = path.with_name(f"{path.name}-wal")
+        is_whole = not steps.exists() or steps.stat().st_size == 0
+        if error.sqlite_errorcode not in _NO_PLACE_FOR_AN_INDEX or not is_whole:
+            raise
+        db = sqlite3.connect(f"{address}&immutable=1", uri=True)
+    return db
+
+
 def open_to_read(path: Path) -> sqlite3.Connection:
     """Open a log read-only: a reader creates, repairs and deletes nothing.
 
@@ -55,8 +87,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise StoreError(f"{path}: expected saved games, there is no such file")
     try:
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        with _closed_on_failure(db), rows.damage_in_words():
+        with rows.damage_in_words(), _closed_on_failure(db := connect_to_read(path)):
             db.execute("SELECT revision FROM log LIMIT 1").fetchall()
     except sqlite3.Error as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import resource
 import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -87,19 +89,37 @@ class TestFilesThatAreDeletedWhileATableRuns:
         assert (tmp_path / FILE_NAME).read_bytes() == b"another game"
 
 
-def test_a_reader_without_room_says_that_the_disk_is_full(tmp_path: Path) -> None:
+@contextmanager
+def room_of(size: int) -> Iterator[None]:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))  # bytes
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_reader_on_a_full_disk_reads_the_games_of_a_table_that_ended(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     store.append(RECORDS)
     store.close()
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # bytes
-    try:
+    with room_of(100):
+        assert tuple(SqliteStore(tmp_path, is_writer=False).load()) == RECORDS
+        assert examine(tmp_path).records == len(RECORDS)
+
+
+def test_a_reader_without_room_says_that_the_disk_is_full(tmp_path: Path) -> None:
+    """After a cut of the power, that is: the write-ahead log has steps of its own."""
+    with closing(SqliteStore(tmp_path / "table")) as store:
+        store.append(RECORDS)
+        (tmp_path / "cut").mkdir()
+        for name in (FILE_NAME, f"{FILE_NAME}-wal"):
+            shutil.copy(tmp_path / "table" / name, tmp_path / "cut")
+    with room_of(100):
         for read in (
-            lambda: SqliteStore(tmp_path, is_writer=False),
-            lambda: copy_log(tmp_path, tmp_path / "copy"),
-            lambda: examine(tmp_path),
+            lambda: SqliteStore(tmp_path / "cut", is_writer=False),
+            lambda: copy_log(tmp_path / "cut", tmp_path / "copy"),
+            lambda: examine(tmp_path / "cut"),
         ):
             with pytest.raises(StoreError, match="disk is full"):
                 read()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -322,6 +322,29 @@ def test_a_reader_makes_and_mends_nothing(tmp_path: Path) -> None:
     assert (tmp_path / FILE_NAME).read_bytes() == b"damaged" * 1000
 
 
+READ = """
+import sys
+from pathlib import Path
+from companion.eventlog.examine import copy_log, examine
+from companion.eventlog.store import SqliteStore
+directory = Path(sys.argv[1])
+print(len(list(SqliteStore(directory, is_writer=False).load())), examine(directory).records)
+copy_log(directory, Path(sys.argv[2]))
+"""
+
+
+def test_games_of_a_read_only_disk_can_be_read_and_saved(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "card")
+    store.append(RECORDS)
+    store.close()
+    (tmp_path / "card").chmod(0o555)
+    assert run_bound(READ, tmp_path / "card", tmp_path / "stick") == "3 3\n"
+    (tmp_path / "card").chmod(0o755)
+    (tmp_path / "saved").mkdir()
+    shutil.copy(tmp_path / "stick", tmp_path / "saved" / FILE_NAME)
+    assert tuple(SqliteStore(tmp_path / "saved").load()) == RECORDS
+
+
 def test_one_process_writes_and_others_may_read(tmp_path: Path) -> None:
     writer = SqliteStore(tmp_path)
     writer.append(RECORDS)
