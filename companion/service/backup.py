@@ -110,9 +110,12 @@ def _stamp(data_dir: Path, made_at: str) -> None:
     """
     part = data_dir / f".{STAMP}.{os.getpid()}.part"
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
-    with open(handle, "w", encoding="utf-8") as file:
-        file.write(made_at + "\n")
-    part.replace(data_dir / STAMP)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(made_at + "\n")
+        part.replace(data_dir / STAMP)
+    finally:
+        part.unlink(missing_ok=True)  # the disk may be full
 
 
 def last_backup(data_dir: Path) -> datetime | None:

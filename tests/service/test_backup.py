@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -153,6 +154,21 @@ def test_a_link_in_the_place_of_that_time_is_replaced(table: Stage, tmp_path: Pa
     backed_up(table, tmp_path)
     assert foreign.read_text() == "secret"
     assert last_backup(table.directory) == NOW
+
+
+def test_a_time_that_finds_no_room_leaves_nothing(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def unless_full(part: Path, to: Path) -> Path:
+        if to.name == "last-backup":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return replace(part, to)
+
+    monkeypatch.setattr(Path, "replace", unless_full)
+    backed_up(table, tmp_path)
+    assert list(table.directory.glob(".last-backup*")) == []
 
 
 def test_only_a_plain_file_is_replaced(table: Stage, tmp_path: Path) -> None:
