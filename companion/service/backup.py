@@ -69,6 +69,7 @@ def write_backup(
         with tempfile.TemporaryDirectory(prefix="dice-companion-") as folder:
             log = Path(folder) / FILE_NAME
             copy_log(data_dir, log)
+            shutil.copymode(data_dir / FILE_NAME, log)  # a service's games are for its user only
             seen = examine(Path(folder))
             if seen.trouble is not None:  # it could not be restored
                 raise ServiceError(

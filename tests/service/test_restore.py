@@ -62,10 +62,12 @@ def test_a_running_table_is_never_replaced(table: Stage, tmp_path: Path) -> None
 
 def test_only_its_owner_reads_a_restored_pin(table: Stage, tmp_path: Path) -> None:
     (table.directory / "access.json").touch(mode=0o600)
+    (table.directory / "games.sqlite3").chmod(0o600)
     file = backed_up(table, tmp_path)
     fresh = tmp_path / "elsewhere"
     restore_backup(file, fresh, tmp_path / "config.toml", now=NOW)
-    assert (fresh / "access.json").stat().st_mode & 0o777 == 0o600
+    for name in ("access.json", "games.sqlite3"):
+        assert (fresh / name).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_linked_folder_is_replaced_where_it_lies(table: Stage, tmp_path: Path) -> None:
