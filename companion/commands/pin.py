@@ -11,7 +11,7 @@ from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.eventlog.examine import is_in_use
 from companion.service.install import environ_of_service, is_installed
-from web.access import kept_pin, open_access
+from web.access import FILE_NAME, kept_pin, open_access
 
 
 @click.command()
@@ -28,7 +28,11 @@ def pin(data_dir: Path | None, path: Path | None) -> None:
     if is_in_use(directory):  # that table would not accept another PIN
         click.echo(kept_pin(directory))
         return
+    has_run = (directory / FILE_NAME).exists() or any(directory.glob("*.sqlite3"))
     access = open_access(directory)
-    if access.notice:
-        click.echo(f"dice-companion: {access.notice}", err=True)
+    notice = access.notice
+    if not has_run:  # a table that runs keeps its games in another folder
+        notice = f"no table or club has run in {directory} yet; one that does will accept this PIN"
+    if notice:
+        click.echo(f"dice-companion: {notice}", err=True)
     click.echo(access.pin)

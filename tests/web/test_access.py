@@ -132,6 +132,12 @@ class TestSecrets:
         assert drawn.stdout == f"{open_access(tmp_path).pin}\n"
         assert ("damaged" in drawn.stderr) is (content is not None)
 
+    def test_the_pin_command_says_where_no_table_has_run_yet(self, tmp_path: Path) -> None:
+        open_access(tmp_path / "club")  # its PIN is wanted, and the folder above was named
+        first, second = (CliRunner().invoke(pin, ["--data-dir", str(tmp_path)]) for _ in range(2))
+        assert first.stdout == second.stdout == f"{open_access(tmp_path).pin}\n"
+        assert f"no table or club has run in {tmp_path} yet" in first.stderr
+
 
 class TestTheTableView:
     def test_it_receives_the_code_once_a_host_enters_its_own(self, app: Flask, sit: Sit) -> None:
