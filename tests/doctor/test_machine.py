@@ -166,6 +166,16 @@ class TestAddress:
         assert finding.verdict is Verdict.NOTE
         assert "http://127.0.0.1:8000/ can only be reached from this machine" in finding.text
 
+    def test_a_network_without_ipv4_needs_another_host(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen = {"0.0.0.0": "127.0.0.1", "::": "2001:db8::5"}
+        monkeypatch.setattr(machine, "reachable_host", seen.get)
+        assert "--host ::" in check_address("0.0.0.0", 8000).cure
+        assert check_address("::", 8000).verdict is Verdict.OK
+        seen["::"] = "127.0.0.1"
+        assert "join a Wi-Fi" in check_address("0.0.0.0", 8000).cure
+
     def test_an_address_phones_can_open(self) -> None:
         assert check_address("0.0.0.0", 8000, "192.168.1.7").text == "http://192.168.1.7:8000/"
 
