@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,4 +100,7 @@ def _show_address(join_url: str) -> None:
     from web.qr import as_text
 
     tell(f"\nJoin from a phone in the same network: {join_url}\n")
-    tell(as_text(join_url))
+    code = as_text(join_url)
+    with suppress(UnicodeEncodeError):  # a terminal without these blocks would show question marks
+        code.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        tell(code)

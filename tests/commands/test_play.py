@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from typing import Any
 import pytest
 
 from companion.cli import main
+from companion.commands.play import _show_address
 from companion.eventlog.store import FILE_NAME, SqliteStore
 from tests.conftest import ROOT
 from tests.rights import run_bound
@@ -294,3 +296,15 @@ def test_wrong_usage_is_status_2(tmp_path: Path, capfd: pytest.CaptureFixture[st
         main(command(tmp_path, "--port", "many")[3:])
     assert end.value.code == 2
     assert "many" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("utf-8", True), ("iso8859-1", False)])
+def test_a_terminal_without_blocks_gets_the_address_alone(
+    encoding: str, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="replace")
+    monkeypatch.setattr(sys, "stdout", terminal)
+    _show_address("http://192.168.1.5:8000/")
+    text = terminal.buffer.getvalue().decode(encoding)
+    assert "http://192.168.1.5:8000/" in text
+    assert ("\N{FULL BLOCK}" in text, "?" in text) == (shown, False)
