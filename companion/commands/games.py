@@ -166,9 +166,12 @@ def show_game(
             parts.append("\n".join((phrases.say(f"page.games.coach_{key}"), *sentences)))
     click.echo("\n\n".join(parts))
     if pictures is not None:
-        pictures.mkdir(parents=True, exist_ok=True)
-        for name, picture in drawn.items():
-            (pictures / f"game-{number}-{name}.svg").write_text(picture.svg, encoding="utf-8")
+        try:
+            pictures.mkdir(parents=True, exist_ok=True)
+            for name, picture in drawn.items():
+                (pictures / f"game-{number}-{name}.svg").write_text(picture.svg, encoding="utf-8")
+        except OSError as error:
+            raise StoreError(f"{pictures}: cannot be written: {error.strerror}") from error
 
 
 @games.command("dice")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gc
 import io
 import json
@@ -206,6 +207,17 @@ def test_a_game_is_shown_with_pictures_and_sentences(evening: Path, tmp_path: Pa
     names = {path.name for path in (tmp_path / "pictures").iterdir()}
     assert names == {"game-1-scores.svg", "game-1-luck.svg"}
     assert len(Verdicts(evening).known) == 1
+
+
+def test_pictures_that_find_no_room_are_named(
+    evening: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", no_room)
+    refused = run(evening, "show", "1", "--pictures", str(tmp_path / "pictures")).exception
+    assert str(refused) == f"{tmp_path / 'pictures'}: cannot be written: No space left on device"
 
 
 def test_each_die_has_a_line_in_the_table_of_dice(evening: Path) -> None:
