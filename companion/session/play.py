@@ -11,6 +11,7 @@ from companion.engine import (
     Answered,
     EndedEarly,
     Event,
+    GameState,
     HouseRule,
     Phase,
     Roll,
@@ -190,20 +191,21 @@ def decide_answer(
         details["revocable"] = True
     if is_by_host:
         details["by"] = "host"
-    return _decide_of_seat(table, given, keys, lambda n: Answered(n, action, box), details)
+    return _decide_of_seat(table, given, keys, action, lambda n: Answered(n, action, box), details)
 
 
 def decide_withdraw(
     table: Table, given: Given, keys: Collection[str], action: int
 ) -> Decision | Rejected:
     """Withdraw a seat's answer."""
-    return _decide_of_seat(table, given, keys, lambda n: Withdrawn(n, action), {})
+    return _decide_of_seat(table, given, keys, action, lambda n: Withdrawn(n, action), {})
 
 
 def _decide_of_seat(
     table: Table,
     given: Given,
     keys: Collection[str],
+    action: int,
     event_of: Callable[[int], Event],
     details: dict[str, object],
 ) -> Decision | Rejected:
@@ -214,15 +216,23 @@ def _decide_of_seat(
         return nothing(table)
     if is_overtaken(given.key, keys):
         return rejected("GONE_ON")
-    if given.turn != game.state.turn:
+    state = game.state
+    if given.turn < state.turn:
         return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.turn", ruling="E9")
-    if given.dice_since not in (None, game.dice_since):
-        return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.dice")
     if given.seat not in game.seats:
         return rejected("NOT_IN_GAME")
+    player = game.seats.index(given.seat)
+    is_meant = given.turn == state.turn and given.dice_since in (None, game.dice_since)
+    if not is_meant and _may_answer(state, player, action):
+        return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.dice")
     if given.key:
         details = details | {"key": given.key}
-    return decide_move(table, event_of(game.seats.index(given.seat)), **details)
+    return decide_move(table, event_of(player), **details)  # refused unless it is meant
+
+
+def _may_answer(state: GameState, player: int, action: int) -> bool:
+    """Whether this action is open for a player."""
+    return action == state.action != 0 and (action == 1 or player == state.active)
 
 
 def is_overtaken(key: str, keys: Iterable[str]) -> bool:

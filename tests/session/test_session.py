@@ -217,6 +217,31 @@ class TestAnswers:
         assert rejected is not None
         assert two.message(rejected) == "That turn is over. Late crosses don’t count."
 
+    def test_a_late_mark_for_other_dice_is_told_what_is_true_now(self, two: Stage) -> None:
+        def told(turn: int, since: int) -> str:
+            rejected = two.session.answer(1, turn, 1, "G7", done=True, dice_since=since)
+            assert rejected is not None
+            assert rejected.code == "WRONG_PHASE"
+            return two.message(rejected)
+
+        two.roll(4, 3)
+        since = two.game.dice_since
+        two.session.undo()
+        assert told(1, since) == "Throw and confirm the dice first."
+        two.roll(4, 3)
+        assert told(1, since) == "The dice have changed since. Please answer again."
+        since = two.game.dice_since
+        two.session.close_action()
+        two.correct(4, 3, red=5)
+        assert told(1, since) == "Action 1 is over. Late crosses don’t count."
+        two.session.close_action()
+        two.roll(4, 3)
+        since = two.game.dice_since
+        two.session.undo()
+        two.session.undo()
+        assert two.state.turn == 1
+        assert told(2, since) == "Action 1 is over. Late crosses don’t count."
+
     def test_a_retry_of_a_taken_step_is_no_late_mark(self, two: Stage) -> None:
         two.roll(4, 3)
         two.answer(0, None)
