@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.engine import Answered, GameState, Refusal, apply
+from companion.engine import BIG_POINTS, Answered, GameState, Refusal, apply
 from companion.messages.catalogue import load_phrases
 from companion.messages.refusals import refusal_line
 from tests.engine.build import action1, game, go, roll
@@ -12,6 +12,7 @@ from tests.engine.build import action1, game, go, roll
 NAMES = ("Ada", "Ben", "Cleo")
 OPEN = go(game(3, first=1), roll(1, 4, red=3), Answered(0, 1, None))
 SECOND = action1(OPEN, None, "R5", None)
+CLOSING_RED = game(plan=BIG_POINTS, sheets={1: {"R": [2, 3, 4, 5, 6]}})
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,11 @@ SECOND = action1(OPEN, None, "R5", None)
             Answered(1, 2, "Y7"),
             "You can make 7 with the red die, with the green die or with the blue die, but in the "
             "yellow row only the yellow die counts, and it makes 2 or 5.",
+        ),
+        (  # the red die has just left, and lies beside the tray with its 2
+            action1(go(CLOSING_RED, roll(6, 6, red=2)), None, "R12"),
+            Answered(0, 2, "RY8"),
+            "No white die makes 8 with a coloured die in play.",
         ),
     ],
 )
