@@ -117,14 +117,16 @@ def _refuse_sum(
             if colour_box.colour in gone:  # it was rolled, and left with the row of action 1
                 return refuse(Reason.DIE_REMOVED, what, ruling="E32", die=colour_box.colour.value)
         fresh = position.plan.neighbours[bit] & position.crosses & ~position.opening
+        is_late = any(position.plan.box_of(b).colour in makers for b in each_bit(fresh))
         if makers:
             return refuse(
                 Reason.BONUS_WRONG_DIE,
                 what,
+                ruling="E26" if is_late else None,  # the house rule stands there
                 made_by=[c.value for c in makers],
                 beside=list(row.beside),
                 crossed=position.plan.name_of(own),
-                late=any(position.plan.box_of(b).colour in makers for b in each_bit(fresh)),
+                late=is_late,
             )
         return refuse(Reason.WRONG_SUM, what, action=2, sums=[])
     sums = list(roll.colour_sums(colour))

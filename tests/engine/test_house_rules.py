@@ -68,6 +68,7 @@ def test_bonus_next_turn_needs_a_neighbour_of_an_earlier_turn() -> None:
     state = action1(go(state, roll(6, 4, green=4)), "G10")
     assert "GB10" not in legal(state, 0)
     assert reason(state, 0, 2, "GB10") == "BONUS_WRONG_DIE"
+    assert ruling(state, 0, 2, "GB10") == "E26"  # E25 would allow it
     state = action2(state, None)
     assert "GB10" in legal(go(state, roll(6, 4)), 0)
 
