@@ -71,9 +71,9 @@ _OF_THE_TURN_BEFORE = (EventType.ROW_CLOSED, EventType.PENALTY)
 def _differences(was: Game, game: Game) -> Iterator[tuple[EventType, int, str | None]]:
     """Each event with the player it is about, and the colour of a closed row."""
     old, new = was.state, game.state
-    if new.roll is not None and (old.roll is None or was.rolled != game.rolled):
+    if new.roll is not None and game.rolled > was.rolled:  # lower, or the same: an undo
         yield EventType.ROLL, new.active, None
-    elif new.roll is not None and old.roll != new.roll:
+    elif None not in (old.roll, new.roll) and game.rolled == was.rolled and old.roll != new.roll:
         yield EventType.CORRECTED, new.active, None
     rows = {each.row for each in old.closed}
     for closing in new.closed:

@@ -131,6 +131,23 @@ def test_each_happening_is_one_event(two: Stage) -> None:
     assert events(before, two)[-1].winners == (1,)
 
 
+def test_an_undo_throws_no_dice(two: Stage) -> None:
+    two.roll(3, 4)
+    two.session.close_action()
+    two.session.close_action()
+    for _ in range(2):  # back to the turn before, with and without a roll of the next one
+        before = two.session.view()
+        two.session.undo()
+        assert events(before, two) == []
+        two.session.close_action()
+        two.roll(2, 6)
+        before = two.session.view()
+        two.session.undo()
+        two.session.undo()
+        assert events(before, two) == []
+        two.session.close_action()
+
+
 def test_a_game_that_is_ended_early_has_no_winners(two: Stage) -> None:
     two.roll(3, 4)
     before = two.session.view()
