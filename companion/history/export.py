@@ -130,7 +130,12 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
     lines.append(say("record.players", names=phrases.all_of(names)))
     house = [rule for rule in HouseRule if rule in game.start.setup.house]
     lines += [say("record.house", rule=say(f"page.house.{rule.value}")) for rule in house]
-    turns, _, _ = turns_of(game.start, game.events)
+
+    def left(players: Iterable[int]) -> list[str]:
+        return [say("fact.left", name=names[player]) for player in players]
+
+    turns, _, early = turns_of(game.start, game.events)
+    lines += left(turns[0].left[0] if turns else early)
     for turn in turns:
         dice = ", ".join(f"{phrases.colour(c.value)} {value}" for c, value in turn.roll.coloured)
         whites = " + ".join(map(str, turn.roll.white))
@@ -152,6 +157,7 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
                 lines.append("  " + say("record.open"))
         elif turn.action1[turn.player] is None and turn.action2[0] is None:
             lines.append("  " + say("record.miss", name=names[turn.player]))
+        lines += [f"  {each}" for players in turn.left[1:] for each in left(players)]
     return "\n".join([*lines, "", *_final_table(game, phrases)])
 
 

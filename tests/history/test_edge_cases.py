@@ -179,3 +179,20 @@ def test_a_name_from_right_to_left_keeps_its_row_and_points_in_a_record(stage: S
     name = "\u2068\u05d0\u05d1\u2069"
     assert f"White sum: {name} red 7, Ben yellow 7" in text
     assert f". {name}  " in text
+
+
+def test_a_record_for_people_tells_who_left_and_when(stage: Stage) -> None:
+    stage.seat("Ada", "Ben", "Cleo", "Dora")
+    assert stage.session.start("base", 0) is None
+    assert stage.session.let_go(3) is None
+    assert stage.type_roll(3, 4) is None
+    assert stage.session.let_go(1) is None
+    assert stage.session.close_action() is None
+    assert stage.session.close_action() is None
+    assert stage.type_roll(2, 4) is None
+    (game,) = saved_games(stage.store.load())
+    told = [line.strip() for line in text_of(game, load_phrases("en")).splitlines()]
+    dora, ben = (
+        told.index(f"{who} leaves the game and keeps their points.") for who in ("Dora", "Ben")
+    )
+    assert dora < told.index("Turn 1: Ada") < ben < told.index("Turn 2: Cleo")
