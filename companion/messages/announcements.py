@@ -215,11 +215,20 @@ def _rows_changed(before: GameState, after: GameState) -> list[Line]:
         name, die = row_term(row.name), die_term(row.lock.value)
         if number in now:
             lines += [line("preview.closes", row=name), line("fact.take_out", die=die)]
-        elif before.phase is Phase.OVER:  # the die stayed in play: the game had ended
-            lines.append(line("fact.row_open", row=name))
-        else:
+        elif is_die_out(before, number):
             lines.append(line("fact.row_open_again", row=name, die=die))
+        else:
+            lines.append(line("fact.row_open", row=name))
     return lines
+
+
+def is_die_out(state: GameState, row: int) -> bool:
+    """Whether the die of a closed row was taken out: the action that ends a game takes none out."""
+    if state.phase is not Phase.OVER:
+        return True
+    is_finished = HouseRule.FINISH_TURN in state.setup.house and state.active not in state.gone
+    had_action2 = is_finished or state.end is not End.LOCKS or state.closed[-1].action == 2
+    return had_action2 and any(each.row == row and each.action == 1 for each in state.closed)
 
 
 def announce_paused(number: int) -> Announcement:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from companion.engine import End, GameState, Phase, Roll
 from companion.eventlog.state import Game, Table
 from companion.eventlog.trail import Trail
-from companion.messages.announcements import box_line, die_term, row_term
+from companion.messages.announcements import box_line, die_term, is_die_out, row_term
 from companion.messages.catalogue import Line, all_of, line
 from companion.session.decision import Decision, Rejected
 from companion.session.play import decide_close, decide_correction, decide_end, decide_undo
@@ -72,9 +72,8 @@ def differences(old: Game, new: Game) -> list[Line]:
             lines += _player(before, after, player, name)
     shut = {closing.row for closing in before.closed}
     shuts = {closing.row for closing in after.closed}
-    # at the end of a game no die is taken out, so none comes back
-    opens = "fact.row_open" if before.phase is Phase.OVER else "preview.opens"
     for row in sorted(shut ^ shuts):
+        opens = "preview.opens" if is_die_out(before, row) else "fact.row_open"
         term = row_term(before.plan.rows[row].name)
         lines.append(line("preview.closes" if row in shuts else opens, row=term))
     return lines or [line("preview.nothing")]

@@ -84,3 +84,33 @@ def test_a_game_imported_twice_counts_once(closing: Stage) -> None:
     by_name = {each.name: each for each in standings(game.result for game in games)}
     assert [by_name[each.name] for each in once] == once
     assert by_name["Zoë"].games == 1
+
+
+def test_an_undo_before_a_bots_answer_asks_for_the_die_that_is_out(stage: Stage) -> None:
+    stage.seat("Ada")
+    assert stage.session.add_bot("easy") is None
+    assert stage.session.start(first=0) is None
+    for low, high in ((1, 1), (1, 2), (2, 2), (1, 4), (2, 4)):
+        stage.type_roll(low, high)
+        stage.answer(0, f"R{low + high}")
+        stage.answer(1, f"Y{low + high}")
+        stage.time.pass_s(CLOSING_GRACE_S)
+        stage.answer(stage.state.active, None)
+        stage.time.pass_s(CLOSING_GRACE_S)
+    stage.type_roll(6, 6, yellow=6)
+    stage.answer(1, None)
+    stage.answer(0, "R12")
+    stage.time.pass_s(CLOSING_GRACE_S)
+    assert stage.told[-1].text.endswith("Take the red die out.")
+    stage.answer(1, "Y12")
+    assert stage.state.phase is Phase.OVER
+    foreseen = stage.session.preview(HostStep.UNDO)
+    assert not isinstance(foreseen, Rejected)
+    told = stage.session.phrases.tell(*foreseen)
+    assert told.endswith(
+        "The red row is open again, and its die comes back. The yellow row is open again."
+    )
+    stage.session.undo()
+    assert stage.told[-1].text.endswith(
+        "The red row is open again: put the red die back. The yellow row is open again."
+    )
