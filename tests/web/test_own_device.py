@@ -48,6 +48,22 @@ WANTS_A_TAP = """
 """
 """As on an iPhone, which is silent until it has spoken in a tap."""
 
+IS_MUTE_UNTIL_A_TAP = """
+  localStorage.setItem('table-sound', 'on');
+  window.tones = 0;
+  const allowed = [];
+  addEventListener('click', () => allowed.forEach((go) => go()), true);
+  const node = () => ({ connect: (to) => to, start: () => window.tones += 1, stop: () => {},
+    frequency: {}, gain: { setValueAtTime: () => {}, exponentialRampToValueAtTime: () => {} } });
+  window.AudioContext = class {
+    currentTime = 0;
+    resume = () => new Promise((go) => allowed.push(go));
+    createOscillator = node;
+    createGain = node;
+  };
+"""
+"""As a browser that lets no page sound before somebody taps on it."""
+
 KEEPS_SCREEN_ON = """
   window.isKeptOn = false;
   navigator.wakeLock.request = async () => {
@@ -143,6 +159,27 @@ def test_a_table_view_loaded_anew_speaks_after_any_tap(stage: Stage, open_page: 
     page.locator("#now").click()
     assert stage.session.close_action() is None
     page.wait_for_function("() => window.spoken.length > 0")
+
+
+@browser
+def test_chimes_from_before_the_first_tap_are_not_made_up_for(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    put(stage, "action1")
+    page = open_page("/table", size_wh=TV)
+    page.add_init_script(IS_MUTE_UNTIL_A_TAP)
+    page.reload()
+    page.get_by_role("button", name="Sound", pressed=True).wait_for()
+    assert stage.correct(4, 5) is None
+    page.locator(".headline", has_text="9").wait_for()
+    page.wait_for_timeout(1_100)
+    page.locator("#now").click()
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.tones") == 0
+    assert stage.correct(5, 5) is None
+    page.locator(".headline", has_text="10").wait_for()
+    page.locator("#now").click()
+    page.wait_for_function("window.tones > 0")
 
 
 @browser

@@ -7,6 +7,7 @@ import { language, t } from "../lib/words.js";
 const KEY = "table-sound";
 const USUAL_WORDS = 165; // words a minute that the browser's normal rate stands for
 const LOUDNESS = 0.12;
+const LATE_MS = 1_000; // a chime that could not sound before is about something past
 const CHIMES = {
   roll: [[660, 0, 0.12]],
   corrected: [[660, 0, 0.12]],
@@ -52,7 +53,7 @@ export function offerSound() {
     remember(KEY, isOn() ? "" : "on");
     draw();
     if (isOn()) {
-      chime("closed");
+      void chime("closed");
       speak(t("table.sound"), {});
     } else globalThis.speechSynthesis?.cancel();
   });
@@ -79,7 +80,7 @@ export function sound({ heard, table, epoch }) {
   if (!fresh.length || !isOn() || !table.sound) return;
   const cut = fresh.map(({ kind }) => !WAITING.has(kind)).lastIndexOf(true);
   const news = fresh.filter(({ kind }, n) => n >= cut || UNCUT.has(kind));
-  chime(fresh[Math.max(cut, 0)].kind);
+  void chime(fresh[Math.max(cut, 0)].kind);
   if (cut >= 0 && !(uncut && globalThis.speechSynthesis?.speaking)) globalThis.speechSynthesis?.cancel();
   const said = speak(news.map(({ spoken }) => spoken).join(" ").trim(), table);
   if (!said || !news.some(({ kind }) => UNCUT.has(kind))) return;
@@ -89,9 +90,12 @@ export function sound({ heard, table, epoch }) {
   };
 }
 
-function chime(kind) {
+/** Chime now: what no tap has allowed yet would wait, and all of it would sound at once with the first tap. */
+async function chime(kind) {
   audio ??= new AudioContext();
-  void audio.resume();
+  const asked = Date.now();
+  await audio.resume();
+  if (Date.now() - asked > LATE_MS) return;
   for (const [pitch, start, length] of CHIMES[kind] ?? []) {
     const [tone, gain] = [audio.createOscillator(), audio.createGain()];
     const at = audio.currentTime + start;
