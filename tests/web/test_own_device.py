@@ -21,13 +21,19 @@ PLAYS = """() => {
 
 HAS_VOICES = """
   window.spoken = [];
+  let voices = [];
   window.SpeechSynthesisUtterance = function (text) { this.text = text; };
   Object.defineProperty(window, 'speechSynthesis', { value: {
-    getVoices: () => [{ lang: 'de-DE' }, { lang: 'en-GB' }],
+    getVoices: () => {
+      const known = voices;
+      voices = [{ lang: 'de-DE' }, { lang: 'en-GB' }];
+      return known;
+    },
     cancel: () => window.cancelled = window.spoken.length,
     speak: ({ text, voice }) => text && window.spoken.push(`${voice.lang} ${text}`),
   } });
 """
+"""As in Firefox and Chromium, which know their voices some time after they were first asked."""
 
 WANTS_A_TAP = """
   let isUnlocked = false;

@@ -49,6 +49,7 @@ const isOn = () => recall(KEY) === "on";
 export function offerSound() {
   show($("sound"), true);
   draw();
+  globalThis.speechSynthesis?.getVoices(); // the first call only has them fetched
   $("sound").addEventListener("click", () => {
     remember(KEY, isOn() ? "" : "on");
     draw();
