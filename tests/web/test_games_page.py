@@ -24,9 +24,14 @@ PRINTED = """() => {
     record: record.scrollHeight <= record.clientHeight && getComputedStyle(record).overflowY,
     rest: [...document.querySelectorAll('nav, #back, #files, button')]
       .filter((node) => node.getClientRects().length).map((node) => node.id || node.tagName),
+    grids: [...document.querySelectorAll('main, #one, .card, .charts')]
+      .filter((node) => getComputedStyle(node).display === 'grid')
+      .map((node) => node.id || node.className),
+    isClear: document.querySelector('h1').getBoundingClientRect().bottom
+      <= document.querySelector('#h-one').getBoundingClientRect().top,
   };
 }"""
-"""How the page goes to the printer."""
+"""How the page goes to the printer; browsers break no grid between pages, or not well."""
 
 ASCENDING = r"""(line) => {
   const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
@@ -147,6 +152,7 @@ class TestThePage:
         page.locator("#files:not([hidden])").wait_for()
         page.emulate_media(media="print")
         whole = {"strokes": True, "row": True, "record": "visible", "rest": []}
+        whole |= {"grids": [], "isClear": True}
         assert page.evaluate(PRINTED) == whole
         assert page.get_by_role("slider").count() == 0
         ink = page.evaluate(INK)
