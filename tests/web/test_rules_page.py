@@ -47,3 +47,12 @@ def test_it_is_clean_for_axe(open_page: OpenPage, size_wh: tuple[int, int]) -> N
     page = open_page("/rules#E10", size_wh=size_wh)
     page.locator("#E10:target").wait_for()
     assert violations(page) == []
+
+
+@pytest.mark.browser
+def test_the_example_is_printed_in_its_colours(open_page: OpenPage) -> None:
+    page = open_page("/rules", size_wh=PHONE_SMALL)
+    page.emulate_media(media="print")
+    box = page.locator(".mini-sheet .box[data-is=crossed]").first
+    assert box.evaluate("(node) => getComputedStyle(node).printColorAdjust") == "exact"
+    assert not page.get_by_role("link", name="Back to my sheet").is_visible()
