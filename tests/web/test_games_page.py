@@ -158,6 +158,10 @@ class TestThePage:
         ink = page.evaluate(INK)
         page.emulate_media(media="print", color_scheme="dark")
         assert page.evaluate(INK) == ink  # also where the screen is dark, paper is light
+        page.goto(page.url.replace("/games/4", "/games"))
+        page.locator("#statistics-table table").wait_for()
+        for css in ("form", "button", "a[download]"):
+            assert page.locator(css).filter(visible=True).count() == 0, css
 
     def test_an_unknown_game_is_not_found(self, open_page: OpenPage) -> None:
         page = open_page("/games/9")
