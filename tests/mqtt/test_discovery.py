@@ -17,7 +17,7 @@ from jinja2 import Environment
 from companion.messages.catalogue import LANGUAGES, load_phrases
 from companion.mqtt.discovery import birth_topic, device, device_topic
 from companion.mqtt.payloads import Diagnostics, GameEvent, encoded
-from companion.mqtt.topics import Kind, TableTopics
+from companion.mqtt.topics import Kind, TableTopics, of_kind
 from tests.conftest import ROOT as PROJECT
 from tests.mqtt.test_board import board
 from tests.session.fakes import Stage
@@ -169,11 +169,16 @@ def test_diagnostics_are_read_from_their_own_topic() -> None:
 
 
 def test_the_documented_automations_use_what_is_published() -> None:
+    """They listen to the events' topic: two states within a millisecond are one to a trigger."""
     page = (PROJECT / "docs" / "home-assistant.md").read_text(encoding="utf-8")
-    attributes = set(re.findall(r"to_state\.attributes\.(\w+)", page))
-    assert attributes == {"event_type", "colour", "text"}
-    assert attributes <= set(GameEvent.__struct_fields__)
-    compared = set(re.findall(r"event_type == '(\w+)'", page))
+    automations = page.split("    alias: ")[1:]
+    for each in automations:
+        assert re.findall(r"trigger: (\w+)", each) == ["mqtt"]
+        assert re.findall(r"topic: (\S+)", each) == [of_kind("house", Kind.EVENT)]
+    fields = set(re.findall(r"(?:trigger\.payload|value)_json\.(\w+)", page))
+    assert fields == {"event_type", "colour", "text"}
+    assert fields <= set(GameEvent.__struct_fields__)
+    compared = set(re.findall(r"payload: (\w+)", page))
     assert compared == {"row_closed", "game_over"}
     assert compared <= set(document()["components"]["game"]["event_types"])
     entities = document()["components"]
