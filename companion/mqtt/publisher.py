@@ -198,6 +198,7 @@ class Publisher:
         if before is None:
             self._counted = view.table.revision
         if is_new:
+            self._clear_earlier_clubs()
             self._publish(Kind.STATUS, ONLINE)
             self._board = self._results_of = None
         if before is not None:
@@ -211,6 +212,13 @@ class Publisher:
 
     def _publish(self, kind: Kind, payload: bytes) -> None:
         self.link.publish(Message(self._topics.of(kind), payload, retain=True))
+
+    def _clear_earlier_clubs(self) -> None:
+        """Remove the names and the photo that the broker may keep of an earlier `mqtt.club`."""
+        for club in self._ledger.clubs - {self._topics.club}:
+            topics = TableTopics(club, self._topics.table)
+            for kind in (Kind.STATUS, Kind.STATE, Kind.PICTURE, Kind.DIAGNOSTICS):
+                self.link.publish(Message(topics.of(kind), b"", retain=True))
 
     def _publish_board(self, view: View) -> None:
         make: Callable[..., Board] = partial(

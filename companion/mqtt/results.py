@@ -91,6 +91,12 @@ class Ledger:
             self._save()
         self.table = self._file.table
 
+    @property
+    def clubs(self) -> set[str]:
+        """The clubs that this table has ever published to."""
+        with self._mutex:
+            return set(self._file.clubs)
+
     def join(self, club: str, games: Sequence[history.Result]) -> None:
         """Begin to publish to a club; games that are finished already are not its own."""
         with self._mutex:

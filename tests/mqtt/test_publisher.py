@@ -266,6 +266,21 @@ def test_names_and_pictures_leave_only_when_the_host_agrees(house: House) -> Non
     assert "Ada" not in repr(house.board(late))
 
 
+def test_an_earlier_club_keeps_no_name_and_no_picture(house: House) -> None:
+    left = TableTopics("tuesday", house.ledger.table)
+    house.ledger.join("tuesday", [])
+    kinds = (Kind.STATUS, Kind.STATE, Kind.PICTURE, Kind.DIAGNOSTICS)
+    stranger = house.ears("none")
+    for kind in kinds:
+        stranger.say(left.of(kind), b"Ada", retain=True)
+    until(lambda: not stranger.link.waiting)
+    ears = house.ears(all_tables("tuesday"))
+    house.open()
+    for kind in kinds:
+        assert ears.next(left.of(kind)).payload == b"Ada"
+        assert ears.next(left.of(kind)).payload == b""
+
+
 def test_rolls_for_which_people_had_to_help_are_counted(house: House) -> None:
     house.open()
     ears = house.ears()
