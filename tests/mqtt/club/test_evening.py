@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import select
 import socket
 import subprocess
@@ -21,7 +22,7 @@ from companion.mqtt.broker import Broker, Message
 from companion.mqtt.client import Link
 from companion.mqtt.club.app import ClubApp, build_club
 from companion.mqtt.club.view import View
-from companion.mqtt.mosquitto import Mosquitto
+from companion.mqtt.mosquitto import Mosquitto, installed
 from companion.mqtt.payloads import encoded
 from companion.mqtt.topics import TableTopics
 from tests.conftest import ROOT
@@ -259,6 +260,35 @@ def test_another_machine_finds_the_result_of_a_table_without_a_clock(
     second = a_club(tmp_path / "second", mosquitto.broker)
     until(lambda: second.club.view().done.of_rounds)
     second.close()
+
+
+def test_a_broker_as_documented_hands_over_all_it_keeps(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Mosquitto drops all but 1,020 of what it keeps for a new reader unless it is told not to."""
+    if installed() is None:
+        pytest.skip("Mosquitto is not installed: apt-get install mosquitto")
+    page = (ROOT / "docs" / "club.md").read_text(encoding="utf-8")
+    (written,) = re.findall(r"printf '(.*)'", page)
+    lines = [line for line in written.split(r"\n") if not line.startswith(("listener", "password"))]
+    broker = Mosquitto(tmp_path, settings="\n".join(["allow_anonymous true", *lines]))
+    request.addfinalizer(broker.stop)
+    table = Link(broker.broker, client_id="table", packets_per_s=10_000)
+    table.start()
+    for number in range(1, 1101):
+        game = result({"Ada": 90, "Ben": 50}, game=number)
+        topic = TableTopics(CLUB, table_id(1)).result(game.game)
+        table.publish(Message(topic, encoded(game), retain=True))
+    until(lambda: not table.waiting)
+    table.close()
+    late = a_club(tmp_path / "late", broker.broker)
+    request.addfinalizer(late.close)
+
+    def games() -> int:
+        found = late.club.summary("2026-11-24")
+        return 0 if found is None else len(found.done.free)
+
+    until(lambda: games() == 1100)
 
 
 def test_strangers_on_the_broker_change_nothing(
