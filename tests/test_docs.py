@@ -6,6 +6,7 @@ import json
 import re
 import string
 import subprocess
+import tomllib
 
 import click
 import pytest
@@ -73,6 +74,18 @@ def test_files_and_links_in_the_documents_are_there(name: str) -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
     links = re.findall(r"\]\(([\w./-]+)(?:#[\w-]+)?\)", text)
     assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
+
+
+def test_tables_and_club_have_users_where_the_broker_wants_them() -> None:
+    page = (ROOT / "docs" / "club.md").read_text(encoding="utf-8")
+    assert "mosquitto_passwd" in page
+    settings = [
+        tomllib.loads(each)["mqtt"]
+        for each in re.findall(r"(?: +\S.*\n)+", page)
+        if "[mqtt]" in each
+    ]
+    assert len({each["username"] for each in settings}) == len(settings) == 2
+    assert all({"host", "password_file", "club"} <= each.keys() for each in settings)
 
 
 def test_no_text_names_another_machine() -> None:
