@@ -98,13 +98,21 @@ class Ledger:
             return set(self._file.clubs)
 
     def join(self, club: str, games: Sequence[history.Result]) -> None:
-        """Begin to publish to a club; games that are finished already are not its own."""
+        """Begin to publish to a club; games that are finished already are not its own.
+
+        A table whose saved games were removed numbers its games from 1 again.
+        """
+        newest = max((game.number for game in games), default=0)
         with self._mutex:
-            if club not in self._file.clubs:
-                newest = max((game.number for game in games), default=0)
+            known = self._file.clubs.get(club)
+            if known is None:
                 unfinished = [game.number for game in games if not game.is_over]
                 self._file.clubs[club] = _Club(newest, unfinished)
-                self._save()
+            elif newest < known.since:
+                known.since = newest
+            else:
+                return
+            self._save()
 
     def due(
         self, club: str, games: Sequence[history.Result], *, name: str, shows_names: bool

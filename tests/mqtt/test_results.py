@@ -129,6 +129,17 @@ def test_games_before_joining_are_not_the_clubs_own(stage: Stage, tmp_path: Path
     assert [each.number for each in due(ledger, stage)] == [2]
 
 
+def test_games_count_after_the_saved_ones_were_removed(stage: Stage, tmp_path: Path) -> None:
+    finish(stage)
+    ledger = Ledger(tmp_path)
+    ledger.join(CLUB, stage.session.past.results())
+    (tmp_path / "anew").mkdir()
+    anew = Stage(tmp_path / "anew")
+    ledger.join(CLUB, anew.session.past.results())
+    finish(anew)
+    assert [each.number for each in due(ledger, anew)] == [1]
+
+
 def test_games_that_another_house_has_are_none_of_the_clubs(stage: Stage, ledger: Ledger) -> None:
     finish(stage)
     at_the_club = due(ledger, stage)
