@@ -65,6 +65,9 @@ MOST_CHANGES = 100_000
 LARGEST_EVENING_BYTES = 512 * 1024
 """500 players in 30 rounds have 350 kB."""
 
+EVENING_KEEP_S = 2 * 24 * 3600
+"""Seconds after which the broker drops an evening: nobody reads its names once it is over."""
+
 MOST_COMPLAINTS = 200
 """Topics whose wrong payloads are logged, one line each until a right one comes."""
 
@@ -236,7 +239,8 @@ class Club:
         self._notifier.touch()
 
     def _tell(self, evening: Evening) -> None:
-        self._publish(Message(self._evening_topic, encode(evening).encode(), retain=True))
+        payload = encode(evening).encode()
+        self._publish(Message(self._evening_topic, payload, retain=True, keep_s=EVENING_KEEP_S))
 
     # -- the broker --------------------------------------------------------------------------
 

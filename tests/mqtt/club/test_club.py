@@ -89,6 +89,13 @@ def test_rounds_survive_a_restart_and_reach_a_second_process(
     second.store.close()
 
 
+def test_a_broker_drops_the_names_of_an_evening_that_is_over(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben")
+    club.restart()
+    assert {each.topic for each in club.sent} == {topics.evening(CLUB)}
+    assert all(each.keep_s == 2 * 24 * 3600 for each in club.sent)
+
+
 def test_the_file_of_an_older_version_is_read_and_written(club: ClubOnDisk) -> None:
     club.finish(1, result({"Ada": 90, "Ben": 50}))
     club.club.flush()
