@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from companion.messages.catalogue import LANGUAGES
 from companion.mqtt import payloads, topics
 from companion.mqtt.topics import Kind
-from tests.mqtt.club.build import CLUB, ClubOnDisk, board, result, table_id
+from tests.mqtt.club.build import CLUB, ClubOnDisk, board, result, table_id, with_players
 from tests.web.browsing import (
     PATIENCE_S,
     PHONE_SMALL,
@@ -221,6 +221,24 @@ class TestAccess:
             show(club, 1, playing(1, ["Ada", "Ben"], end=end))
             (table,) = phone.get("/api/state").json["tables"]
             assert [each["leads"] for each in table["game"]["players"]] == [False, leads]
+
+    def test_a_table_that_is_cut_off_in_its_game_stays_on_the_screen(
+        self, phone: FlaskClient, club: ClubOnDisk
+    ) -> None:
+        game = playing(2, ["Cem", "Dan"]).game
+        last_week = board("Table 2", at="2026-11-17T20:00:00+01:00", game=game)
+        for number, shown in ((1, playing(1, ["Ada", "Ben"])), (2, last_week), (3, board("Empty"))):
+            show(club, number, shown)
+            table = topics.TableTopics(CLUB, table_id(number))
+            club.publish(table.of(Kind.STATUS), topics.OFFLINE)
+        for step in (
+            lambda: None,
+            lambda: with_players(club, "Ada", "Zoe"),
+            lambda: club.club.draw(1),
+        ):
+            step()
+            (table,) = phone.get("/api/state").json["tables"]
+            assert (table["name"], table["online"]) == ("Table 1", False)
 
     def test_an_evening_can_be_taken_away(self, phone: FlaskClient, club: ClubOnDisk) -> None:
         for path in ("/export/2026-11-24.csv", "/export/2026-11-24.json"):  # the page offers them

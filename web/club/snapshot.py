@@ -10,7 +10,8 @@ from companion.engine import End
 from companion.engine.dice import COLOURED
 from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
 from companion.mqtt import payloads
-from companion.mqtt.club.results import Result
+from companion.mqtt.club.evening import Evening
+from companion.mqtt.club.results import Result, evening_id
 from companion.mqtt.club.standings import points_of
 from companion.mqtt.club.view import TableView, View
 from web.club import wire
@@ -90,10 +91,20 @@ def _is_shown(view: View, table: TableView) -> bool:
     """A table that is gone is only shown if somebody played or should play at it tonight."""
     if table.is_online:
         return True
+    if _is_playing(view.evening, table.board):
+        return True
     groups = view.evening.rounds[-1].groups if view.evening.rounds else ()
     used = {each.table for each in groups}
     used |= {each.table for each in (*view.done.of_rounds, *view.done.free)}
     return table.id in used
+
+
+def _is_playing(evening: Evening, board: payloads.Board | None) -> bool:
+    """Whether a game of tonight is on a table: of anybody before a round, then of its players."""
+    if board is None or board.game is None or evening_id(board.at) != evening.id:
+        return False
+    here = {name_key(member.name) for member in evening.members}
+    return not evening.rounds or any(name_key(each.name) in here for each in board.game.players)
 
 
 def _round(view: View, names: dict[str, str]) -> wire.Round:
