@@ -146,8 +146,11 @@ class Ledger:
             if last != digest:
                 found.append(Due(game.number, own, digest))
         with self._mutex:  # on its way, it may have to be taken back before it is acknowledged
+            count = len(known.sent)
             for each in found:
                 known.sent.setdefault(each.game, "")
+            if len(known.sent) > count:
+                self._save()  # it stays this club's though the table goes elsewhere before that
         return found
 
     def acknowledge(self, club: str, due: Due) -> None:

@@ -154,6 +154,19 @@ def test_games_that_another_house_has_are_none_of_the_clubs(stage: Stage, ledger
     assert [each.number for each in due(ledger, stage)] == [1, 3]
 
 
+def test_a_game_played_while_its_broker_was_away_stays_at_home(
+    stage: Stage, ledger: Ledger, tmp_path: Path
+) -> None:
+    games = stage.session.past.results
+    ledger.join("family", games())
+    finish(stage)
+    assert ledger.due("family", games(), name="Table 1", shows_names=True)
+    restarted = Ledger(tmp_path)  # and taken to the club
+    assert due(restarted, stage) == []
+    (home,) = restarted.due("family", games(), name="Table 1", shows_names=True)
+    assert home.number == 1
+
+
 def test_a_game_that_was_open_when_joining_counts(stage: Stage, tmp_path: Path) -> None:
     stage.seat("Ada", "Ben")
     assert stage.session.start() is None
