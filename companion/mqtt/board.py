@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from companion.engine import GameState, Phase
+from companion.engine import MOST_PLAYERS, GameState, Phase
 from companion.eventlog.state import Game, Table
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line, Listed, Phrases, Word
@@ -66,9 +66,18 @@ def labels_of(table: Table, phrases: Phrases) -> Labels:
     seats = {seat.number: seat.name for seat in table.seats}
     if table.game is not None:
         seats |= dict(zip(table.game.seats, table.game.names, strict=True))
-    numbered = tuple(phrases.say("house.player", number=n + 1) for n in range(payloads.MOST_SEATS))
+    numbered = tuple(
+        phrases.say("house.player", number=_number_of(seat, seats))
+        for seat in range(payloads.MOST_SEATS)
+    )
     by_name = {name: numbered[seat] for seat, name in seats.items()}
     return Labels(table.settings.share_names, by_name, numbered)
+
+
+def _number_of(seat: int, taken: Collection[int]) -> int:
+    """The number that a player is called by; who has left the game keeps it if it is free."""
+    place = seat - MOST_PLAYERS  # in the playing order
+    return 1 + (place if place >= 0 and place not in taken else seat)
 
 
 def board_of(

@@ -71,6 +71,14 @@ def test_a_board_lasts_when_others_take_the_seats_after_a_game(two: Stage) -> No
     assert [each.name for each in shown.seats] == ["Cleo", "Dora"]
 
 
+def test_who_gives_the_seat_up_keeps_the_number(two: Stage) -> None:
+    two.roll(3, 4)
+    assert two.session.let_go(1) is None
+    shown = board(two).game
+    assert shown is not None
+    assert [each.label for each in shown.players] == ["Player 1", "Player 2"]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_name_leaves_the_table_unless_the_host_agrees(language: str, two: Stage) -> None:
     """Every announcement of a game, its events and its board; also one about somebody who left."""
