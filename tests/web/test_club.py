@@ -240,6 +240,20 @@ class TestAccess:
             (table,) = phone.get("/api/state").json["tables"]
             assert (table["name"], table["online"]) == ("Table 1", False)
 
+    def test_tables_of_one_name_are_told_apart_by_their_address(
+        self, phone: FlaskClient, club: ClubOnDisk
+    ) -> None:
+        with_players(club, *NAMES)
+        for number in (1, 2):
+            url = f"http://192.168.1.{number}:8000/"
+            show(club, number, board("raspberrypi", url=url))
+        show(club, 3, board("Window"))
+        club.club.draw(1)
+        state = phone.get("/api/state").json
+        names = ["raspberrypi (192.168.1.1:8000)", "raspberrypi (192.168.1.2:8000)"]
+        assert [each["name"] for each in state["tables"]] == [*names, "Window"]
+        assert [each["table_name"] for each in state["round"]["groups"]] == names
+
     def test_an_evening_can_be_taken_away(self, phone: FlaskClient, club: ClubOnDisk) -> None:
         for path in ("/export/2026-11-24.csv", "/export/2026-11-24.json"):  # the page offers them
             assert phone.get(path).status_code == 200

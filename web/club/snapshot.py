@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections import Counter
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from companion.engine import End
@@ -28,7 +30,8 @@ MOST_GAMES = 12
 
 def snapshot(view: View, *, name: str, epoch: str, broker: bool, join_url: str) -> wire.Shared:
     """Make the part of a snapshot that is the same for every device."""
-    names = {table.id: shown(table.name) for table in view.tables}
+    tables = [each for each in view.tables if _is_shown(view, each)]
+    names = _names(tables)
     rounds = view.evening.rounds
     return wire.Shared(
         version=view.version,
@@ -56,7 +59,7 @@ def snapshot(view: View, *, name: str, epoch: str, broker: bool, join_url: str) 
             )
             for each in view.places
         ],
-        tables=[_table(each) for each in view.tables if _is_shown(view, each)],
+        tables=[_table(each, names[each.id]) for each in tables],
         games=_games(view),
         earlier=list(view.earlier),
     )
@@ -85,6 +88,20 @@ def _is_elsewhere(host: str) -> bool:
 def shown(name: str) -> str:
     """A name that a stranger may have sent, without characters that reorder or hide text."""
     return clean_name(name)[: 2 * LONGEST_NAME]
+
+
+def _names(tables: Sequence[TableView]) -> dict[str, str]:
+    """Tables' names by id; of several with one name each has its address besides.
+
+    The table shows its address on its own screen.
+    """
+    names = {table.id: shown(table.name) for table in tables}
+    count = Counter(map(name_key, names.values()))
+    for table in tables:
+        name = names[table.id]
+        if count[name_key(name)] > 1:
+            names[table.id] = f"{name} ({urlsplit(address_of(table)).netloc or table.id[:4]})"
+    return names
 
 
 def _is_shown(view: View, table: TableView) -> bool:
@@ -152,12 +169,12 @@ def _games(view: View) -> list[wire.Finished]:
     ]
 
 
-def _table(table: TableView) -> wire.Table:
+def _table(table: TableView, name: str) -> wire.Table:
     board = table.board
     return wire.Table(
         id=table.id,
         revision=board.revision if board is not None else 0,
-        name=shown(table.name),
+        name=name,
         online=table.is_online,
         url=address_of(table),
         seats=[shown(each.name) for each in board.seats] if board is not None else [],
