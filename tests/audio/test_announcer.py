@@ -108,7 +108,7 @@ def test_all_adds_everything_else(tmp_path: Path) -> None:
     said = dict(listener.heard)
     assert said["miss"] == "Penalty for Ada (1 of 4). Ben throws next."
     assert said["over"] == (
-        "The game was ended early. It counts for nobody. Ada minus 5 and Ben 0."
+        "The game was ended early. It counts for nobody. Ada: minus 5 and Ben: 0."
     )
     assert "Red" not in said["corrected"], "who has to answer again is shown, not said"
 
@@ -116,7 +116,7 @@ def test_all_adds_everything_else(tmp_path: Path) -> None:
 def test_negative_points_are_spoken_in_french(tmp_path: Path) -> None:
     scores = line("end.scores", scores=all_of([line("end.score", name="L-7", total=-15)]))
     (said,) = pieces_of((scores,), load_phrases("fr"), {})
-    assert said == "L-7 moins 15."
+    assert said == "L-7\u00a0: moins 15."
 
 
 def test_sentences_are_lines_of_their_own() -> None:
