@@ -27,9 +27,8 @@ class Reopener:
     """Opens a camera by the name it had when it was last open.
 
     Every second silent opening gets the full time, so that a slow camera comes back too. While the
-    camera is away, one that was plugged in since may take its place, and so may one that watched
-    the tray before. Another that was there all the time may not: the camera of a laptop looks at no
-    tray.
+    camera is away, one that was plugged in since may take its place, and so may one whose place it
+    took. Another that was there all the time may not: the camera of a laptop looks at no tray.
     """
 
     def __init__(
@@ -47,7 +46,7 @@ class Reopener:
         self._open, self._source, self._is_hasty = open_named, source, True
         self._webcams, self._known = webcams, frozenset(webcams())
         self._is_first = True  # attempt since it was open
-        self._watched = {source}
+        self._replaced: list[str] = []  # cameras whose places the present one took, the first first
 
     def __call__(self) -> Camera:
         """Open the camera.
@@ -62,8 +61,9 @@ class Reopener:
         except CameraSilent:
             self._is_hasty = not self._is_hasty
             raise
+        line = [*self._replaced, self._source, camera.source]
+        self._replaced = line[: line.index(camera.source)]
         self._source, self._is_hasty = camera.source, True
-        self._watched.add(camera.source)
         self._known, self._is_first = frozenset(self._webcams()), True
         return camera
 
@@ -75,7 +75,7 @@ class Reopener:
         except CameraUnavailable as away:
             reason = away
             for path in self._webcams():
-                if path not in self._known or path in self._watched - {self._source}:
+                if path not in self._known or path in self._replaced:
                     try:
                         camera = self._open(path, patience_s)
                     except CameraSilent as silent:

@@ -131,6 +131,23 @@ def test_the_own_webcam_comes_back_once_a_borrowed_one_is_taken_out() -> None:
         assert reopen().source == "/dev/video10"
 
 
+def test_a_borrowed_webcam_that_stays_plugged_in_takes_the_tray_no_more() -> None:
+    desk = Desk("/dev/video10")
+    reopen = Reopener(desk.open, "/dev/video10", webcams=lambda: list(desk.paths))
+    desk.paths = []
+    with pytest.raises(CameraUnavailable):
+        reopen()
+    desk.paths = ["/dev/video11"]
+    assert reopen().source == "/dev/video11"
+    desk.paths = ["/dev/video10"]
+    assert reopen().source == "/dev/video10"
+    desk.paths = ["/dev/video11"]  # it was plugged in for something else, and the own one fails
+    with pytest.raises(CameraUnavailable, match="video10"):
+        reopen()
+    desk.paths.append("/dev/video10")
+    assert reopen().source == "/dev/video10"
+
+
 def test_a_new_webcam_that_cannot_be_opened_keeps_no_other_one_out() -> None:
     desk = Desk("/dev/video10")
     found = list(desk.paths)
