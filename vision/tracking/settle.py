@@ -257,7 +257,7 @@ def _decide(state: Settling, latest: Reading, is_elsewhere: bool) -> Settling:
         else:
             state = replace(state, last_rolls=())
     if state.used and dice and are_untouched(state.used, dice):
-        if reading.roll is not None and reading.roll not in state.last_rolls:
+        if reading.roll is not None and not state.last_rolls:
             state = replace(state, last_rolls=(reading.roll,))  # a finger turned a die
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
     if reading.status is TrayStatus.OK or is_bare:

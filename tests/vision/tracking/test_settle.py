@@ -187,6 +187,9 @@ def test_a_confirmed_roll_is_old_at_once() -> None:
         pytest.param(
             [MOVED, GONE_AND_TURNED, GONE_AND_TURNED], "old", id="one left the game, all moved"
         ),
+        pytest.param(
+            [MOVED, GONE, GONE, MOVED, TURNED, TURNED], "old", id="it came back, and all moved"
+        ),
         pytest.param([MOVED, AWAY, AWAY, MOVED, A, A], "old", id="the camera looked away"),
         pytest.param([MOVED, THROWN, THROWN], "ok", id="thrown again"),
         pytest.param([MOVED, THROWN, THROWN, MOVED, A, A], "ok", id="and again, as before"),
