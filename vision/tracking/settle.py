@@ -231,12 +231,11 @@ def are_untouched(used: Iterable[DieView], dice: Iterable[DieView]) -> bool:
     old, new = tuple(used), tuple(dice)
     if not old or not new:
         return False
-    if 2 * _matching(old, new, (0.0, 0.0)) > len(new):
-        return True
-    if len(new) != len(old) or len(new) < 3:
-        return False
-    (old_x, old_y), (new_x, new_y) = _middle(old), _middle(new)
-    return _matching(old, new, (new_x - old_x, new_y - old_y)) == len(new)
+    shifts = [(0.0, 0.0)]
+    if len(new) == len(old) >= 3:
+        (old_x, old_y), (new_x, new_y) = _middle(old), _middle(new)
+        shifts.append((new_x - old_x, new_y - old_y))
+    return any(2 * _matching(old, new, shift) > len(new) for shift in shifts)
 
 
 def _decide(state: Settling, latest: Reading, is_elsewhere: bool) -> Settling:

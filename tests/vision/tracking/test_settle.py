@@ -284,7 +284,8 @@ def test_dice_beside_the_tray_belong_to_no_throw() -> None:
         pytest.param(
             tuple(replace(each, value=None) for each in ok(dx=90.0).dice), True, id="pushed, unread"
         ),
-        pytest.param(ok("34-4226", dx=90.0).dice, False, id="pushed, and one shows another value"),
+        pytest.param(ok("34-4226", dx=90.0).dice, True, id="pushed, and one shows another value"),
+        pytest.param(ok("34-6331", dx=90.0).dice, False, id="pushed, most show another value"),
         pytest.param(ok(dx=90.0).dice[:5], False, id="pushed, and one is gone"),
         pytest.param(
             tuple(replace(each, colour=DieColour.RED) for each in A.dice),
