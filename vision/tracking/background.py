@@ -112,10 +112,10 @@ def begins_throw(background: Background, pixels: Pixels, fresh: SceneEvidence) -
         fresh: Dice and clutter that the background does not show.
     """
     before, dice = background.pixels, fresh.dice
+    if dice and fresh.clutter.thing > _ELSEWHERE:
+        return True
     if before is None or before.shape != pixels.shape or not dice:
         return False
-    if fresh.clutter.thing > _ELSEWHERE:
-        return True
     was, now = (np.asarray(each[::_STEP, ::_STEP], np.float32) for each in (before, pixels))
     gain = _brightness(now) / _brightness(was)
     free = np.ones(was.shape[:2], np.uint8)

@@ -18,6 +18,7 @@ from tests.vision.tracking.drawn_evidence import (
     ListedReader,
     die,
     dotted,
+    frames,
     scene,
     tipped_over,
     with_green,
@@ -318,3 +319,15 @@ def test_a_used_die_that_is_taken_last_hides_none_of_the_next_throw() -> None:
         step(tracker, Frame(pictures[number // 12], number / 10.0, number))
         said.append(tracker.view().status.value)
     assert [said[35], said[-1]] == ["ok", "ok"]
+
+
+def test_used_dice_beside_a_hand_are_no_background_after_a_restart_either() -> None:
+    """The hand lies over the others; it leaves the die of a closed row free."""
+    confirmed = combine(frames(scene(SIX)), ALL_DICE).roll
+    seen = {0: scene(SIX), 10: scene(SIX[5:], thing=8.0), 50: scene(SIX)}
+    tracker = TrayTracker(ListedReader(seen), lambda: ALL_DICE[:5], confirmed_roll=confirmed)
+    for number in range(60):
+        pixels = with_squares(SIX[5:] if 10 <= number < 50 else SIX)
+        step(tracker, Frame(pixels, number / 10.0, number))
+        assert tracker.view().roll is None
+    assert tracker.view().status is TrayStatus.OLD
