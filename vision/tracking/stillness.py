@@ -112,12 +112,17 @@ class Stillness:
             return is_at_dice
         return not is_restless or at_s - read_s < RETRY_S
 
-    def on_stirred_reading(self, rest: RestFrame, reading: Reading, *, is_first: bool) -> None:
-        """Note what was read of a frame in which something moved.
+    def on_reading(self, rest: RestFrame, reading: Reading, *, is_first: bool) -> None:
+        """Note what was read of a frame, whether it was still or not.
 
         Args:
             is_first: It is the first reading since something moved at the dice.
         """
-        was, self._seen = self._seen, (rest, reading)
-        is_like = was is not None and says_the_same(was[1], reading) and lie_alike(was[0], rest)
-        self._alike = self._alike + is_first if is_like and rest.scene.dice else 1
+        was = self._seen
+        if was is not None and says_the_same(was[1], reading) and lie_alike(was[0], rest):
+            if rest.at_s - was[0].at_s < RETRY_S:
+                return
+            self._alike += is_first and bool(rest.scene.dice)
+        else:
+            self._alike = 1
+        self._seen = (rest, reading)

@@ -175,8 +175,7 @@ class TrayTracker:
         # Where something moves, other dice may have come beside those that lie still.
         self._at_rest = (*self._at_rest, rest)[-(2 if observed.is_stirred else WINDOW) :]
         reading, is_first = best_reading(self._at_rest, observed.in_play), len(self._at_rest) == 1
-        if observed.is_stirred:
-            self._stillness.on_stirred_reading(rest, reading, is_first=is_first)
+        self._stillness.on_reading(rest, reading, is_first=is_first)
         return replace(observed, reading=reading, rest=rest)
 
     def begin_reading(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import cv2
+import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
@@ -134,6 +135,17 @@ def test_dice_are_read_though_a_shadow_never_stops_moving_over_them() -> None:
     assert set(rolls[first:80]) == {rolls[first]}
     assert rolls[first] not in rolls[85:], "the die tipped over half a second before"
     assert rolls[-1] is not None
+
+
+@pytest.mark.parametrize("lasts", [2, 3, 5])
+def test_dice_are_read_though_the_tray_trembles(lasts: int) -> None:
+    """It pauses after each step, but not for long enough to be read twice."""
+    tracker, said, step_s = tracker_of((0, scene(SIX))), [], 0.08 / (lasts - 1)
+    for number in range(int((RESTLESS_S + 2.0) / step_s)):
+        pixels = np.roll(with_squares(SIX), 3 * (number // lasts % 2), axis=1)
+        step(tracker, Frame(pixels, number * step_s, number))
+        said.append(tracker.view().status)
+    assert set(said[-int(0.5 / step_s) :]) == {TrayStatus.OK}
 
 
 @pytest.mark.parametrize("ends_after", range(1, 6))
