@@ -124,7 +124,7 @@ def open_tray(
         on_view=session.see,
         annotated=lambda view: with_change(view, reader.change),
         # recordings start again with their first picture
-        confirmed_roll=None if is_recorded else session.last_roll,
+        confirmed_rolls=() if is_recorded else session.last_rolls,
     )
     stack.callback(live.close)
     session.subscribe(Topic.CONFIRMED, live.on_confirmed)

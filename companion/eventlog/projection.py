@@ -72,17 +72,24 @@ def struck_by(record: Record) -> frozenset[int]:
     return frozenset(each for each in listed if is_whole_number(each))
 
 
-def last_roll(records: Iterable[Record]) -> Roll | None:
-    """The roll that was confirmed last, to tell its dice from newly thrown ones."""
+def last_rolls(records: Iterable[Record]) -> tuple[Roll, ...]:
+    """The roll that was confirmed last, to tell its dice from newly thrown ones.
+
+    Its corrections stand before it: the dice may be read as before or as they are.
+    """
+    found: list[Roll] = []
     for record in reversed(visible_records(records)):
         if record.kind in ("rolled", "roll_corrected"):
             try:
                 entry = to_entry(record)
             except NotationError:
-                return None
+                break
             event = entry.event if isinstance(entry, Move) else None
-            return event.roll if isinstance(event, (Rolled, RollCorrected)) else None
-    return None
+            if isinstance(event, (Rolled, RollCorrected)):
+                found.append(event.roll)
+            if record.kind == "rolled":
+                break
+    return tuple(found)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 from companion.engine import Roll
 from companion.engine.notation import parse_roll, roll_to_json
 from companion.eventlog.derived import SNAPSHOT, Derived, Mark
-from companion.eventlog.projection import last_roll, project
+from companion.eventlog.projection import last_rolls, project
 from companion.eventlog.record import BEGINNINGS, Record, kept_by
 from companion.eventlog.repair import load_valid
 from companion.eventlog.table_json import table_from_json, table_to_json
@@ -30,30 +30,30 @@ class Memory:
     Attributes:
         keys: Idempotency keys of the newest steps.
         notices: Changes of sheets in the running game by others than their players.
-        earlier_roll: The roll that was confirmed last before the trail.
+        earlier_rolls: The roll that was confirmed last before the trail, corrections first.
         is_repaired: Records that did not fit were voided once.
     """
 
     trail: Trail
     keys: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
-    earlier_roll: Roll | None = None
+    earlier_rolls: tuple[Roll, ...] = ()
     is_repaired: bool = False
 
     @property
-    def last_roll(self) -> Roll | None:
-        """The roll that was confirmed last."""
-        return last_roll(record for record, _ in self.trail.steps) or self.earlier_roll
+    def last_rolls(self) -> tuple[Roll, ...]:
+        """The roll that was confirmed last, corrections first."""
+        return last_rolls(record for record, _ in self.trail.steps) or self.earlier_rolls
 
     def after(self, records: Iterable[Record]) -> Memory:
         """The memory after steps that were taken now."""
         memory = self
         for record in records:
-            roll = memory.last_roll if record.kind in BEGINNINGS else memory.earlier_roll
+            rolls = memory.last_rolls if record.kind in BEGINNINGS else memory.earlier_rolls
             before, trail = memory.trail.table.game, memory.trail.after((record,))
             notices = with_step(memory.notices, before, trail.table.game, record)
             keys = keys_after(memory.keys, (record,))
-            memory = Memory(trail, keys, notices, roll, self.is_repaired)
+            memory = Memory(trail, keys, notices, rolls, self.is_repaired)
         return memory
 
 
@@ -96,7 +96,7 @@ def _read_on(base: Memory, records: list[Record]) -> Memory | None:
         projection.trail,
         keys_after(base.keys, records),
         notices_of(records, table),
-        last_roll(earlier) or base.earlier_roll,
+        last_rolls(earlier) or base.earlier_rolls,
         base.is_repaired,
     )
 
@@ -111,23 +111,23 @@ def keep_before(store: Store, mark: Mark, memory: Memory) -> None:
 
 
 def _to_json(memory: Memory) -> dict[str, Any]:
-    roll = memory.last_roll
     return {
         "table": table_to_json(memory.trail.table),
         "keys": list(memory.keys),
-        "roll": roll and roll_to_json(roll),
+        "rolls": [roll_to_json(roll) for roll in memory.last_rolls],
         "repaired": memory.is_repaired,
     }
 
 
 def _from_json(data: Any) -> Memory | None:
     try:
-        table, roll = table_from_json(data["table"]), data["roll"]
+        table = table_from_json(data["table"])
+        rolls = [parse_roll(roll["white"], roll["colour"]) for roll in data["rolls"]]
         return Memory(
             Trail(table),
             tuple(data["keys"]),
             (),
-            roll and parse_roll(roll["white"], roll["colour"]),
+            tuple(roll for roll in rolls if roll is not None),
             data["repaired"],
         )
     except (LookupError, TypeError, ValueError):

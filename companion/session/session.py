@@ -71,7 +71,8 @@ class Session:
 
     Attributes:
         past: The games of the log.
-        last_roll: The roll confirmed last before this start; its dice may still lie in the tray.
+        last_rolls: The roll confirmed last before this start, its corrections first; its dice may
+            still lie in the tray.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class Session:
         self._online: dict[int, int] = {}
         self._faults: dict[str, str] = {}
         self.past = PastGames(store, self._notifier.transaction)
-        self.last_roll = self._memory.last_roll
+        self.last_rolls = self._memory.last_rolls
         with self._notifier.transaction():
             if self._memory.is_repaired:
                 self._release_empty_seats()

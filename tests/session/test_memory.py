@@ -71,7 +71,7 @@ def known(directory: Path) -> tuple[object, ...]:
     session, view = stage.session, stage.session.view()
     answer = session.answer(0, 1, 1, "R3", done=True, key="a key")
     undo = session.preview(HostStep.UNDO)
-    found = (view.table, view.notices, session.last_roll, answer, undo, session.undo())
+    found = (view.table, view.notices, session.last_rolls, answer, undo, session.undo())
     session.end()
     session.resume(1)
     later = stage.session.view().table
@@ -308,7 +308,7 @@ def test_the_last_roll_of_a_game_before_is_known_at_a_start(
     if not has_snapshot:
         (stage.directory / SNAPSHOT).unlink()
     again = stage.again()
-    assert again.session.last_roll == a_roll(1, 2)
+    assert again.session.last_rolls == (a_roll(1, 2),)
     again.store.close()
 
 

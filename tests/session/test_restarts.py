@@ -87,13 +87,17 @@ class TestRestarts:
 
     def test_the_dice_of_the_last_roll_are_known_after_a_restart(self, two: Stage) -> None:
         again = two.again()
-        assert again.session.last_roll is None
+        assert again.session.last_rolls == ()
         again.roll(4, 3)
         once_more = again.again()
-        assert once_more.session.last_roll == again.state.roll
-        once_more.session.end()
-        once_more.session.rematch()
-        assert once_more.again().session.last_roll == again.state.roll
+        assert once_more.session.last_rolls == (again.state.roll,)
+        once_more.correct(4, 3, red=6, blue=6)
+        rolls = (once_more.state.roll, again.state.roll)
+        corrected = once_more.again()
+        assert corrected.session.last_rolls == rolls
+        corrected.session.end()
+        corrected.session.rematch()
+        assert corrected.again().session.last_rolls == rolls
 
     @pytest.mark.logs_errors
     def test_a_press_on_a_full_disk_is_refused_with_the_reason(self, two: Stage) -> None:

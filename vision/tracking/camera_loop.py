@@ -59,7 +59,7 @@ class CameraLoop:
         in_play: Callable[[], Sequence[DieColour]],
         on_view: OnView,
         annotated: Callable[[TrayView], TrayView] = lambda view: view,
-        confirmed_roll: Roll | None = None,
+        confirmed_rolls: tuple[Roll, ...] = (),
     ) -> None:
         """Take an open camera; nothing runs before `start`.
 
@@ -71,8 +71,8 @@ class CameraLoop:
             in_play: The dice the game expects now.
             on_view: Receives every new view of the tray.
             annotated: Adds to each view what is known besides, such as a change of the light.
-            confirmed_roll: The roll confirmed before a restart; if its dice still lie there,
-                they are no new throw.
+            confirmed_rolls: The roll confirmed before a restart, and its corrections; if its dice
+                still lie there, they are no new throw.
         """
         self._camera = camera
         self._reopen = reopen
@@ -80,7 +80,7 @@ class CameraLoop:
         self._tracker = TrayTracker(
             reader,
             in_play,
-            confirmed_roll=confirmed_roll,
+            confirmed_rolls=confirmed_rolls,
             is_camera=camera is None or not camera.kind.is_recorded,
         )
         if camera is None:

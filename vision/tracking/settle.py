@@ -64,10 +64,10 @@ class Settling:
         doubt_since_s: Time since when the readings at rest disagree.
         read_s: Capture time of the last reading.
         used: Dice of the last confirmed roll, until others are seen.
-        used_roll: Roll that was confirmed without a picture; if the next reading shows it, it is
-            no new throw.
+        used_rolls: Roll that was confirmed without a picture, and its corrections; if the next
+            reading shows one, it is no new throw.
         seemed_bare: The tray has seemed empty since. Without a picture nobody knows whether the
-            camera looked past it, so `used_roll` is still no new throw if all its values show.
+            camera looked past it, so one of them is still no new throw if all its values show.
         last_rolls: Values of the last confirmed dice, as they were read and as people corrected
             them, until the dice are gone or show others; the same values again are no new throw,
             even if a push moved the dice or one left the game.
@@ -82,7 +82,7 @@ class Settling:
     doubt_since_s: float | None = None
     read_s: float = -math.inf
     used: tuple[DieView, ...] = ()
-    used_roll: Roll | None = None
+    used_rolls: tuple[Roll, ...] = ()
     seemed_bare: bool = False
     last_rolls: tuple[Roll, ...] = ()
     shown: Shown = Shown(TrayStatus.WAITING)
@@ -182,7 +182,7 @@ def confirm(state: Settling, roll: Roll | None = None) -> Settling:
     return replace(
         state,
         used=used,
-        used_roll=None if is_whole else roll,
+        used_rolls=() if is_whole or roll is None else (roll,),
         seemed_bare=False,
         last_rolls=tuple(each for each in (seen, roll) if each is not None),
         shown=shown,
@@ -209,7 +209,7 @@ def remembered(state: Settling, shown: Shown) -> Settling:
     """State with nothing known but the used dice and the last rolls."""
     return Settling(
         used=state.used,
-        used_roll=state.used_roll,
+        used_rolls=state.used_rolls,
         seemed_bare=state.seemed_bare,
         last_rolls=state.last_rolls,
         shown=shown,
@@ -218,7 +218,7 @@ def remembered(state: Settling, shown: Shown) -> Settling:
 
 def forget_used(state: Settling) -> Settling:
     """Take the dice in the tray for a new throw, because a person said so."""
-    return replace(look_again(state), used=(), used_roll=None, last_rolls=())
+    return replace(look_again(state), used=(), used_rolls=(), last_rolls=())
 
 
 def are_untouched(used: Iterable[DieView], dice: Iterable[DieView]) -> bool:
@@ -243,11 +243,11 @@ def _decide(state: Settling, latest: Reading, is_elsewhere: bool) -> Settling:
     reading = state.seen or latest
     is_bare = _is_bare(reading) and not is_elsewhere
     dice = _dice_in_tray(reading)
-    if state.used_roll is not None and reading.roll is not None:
+    if state.used_rolls and reading.roll is not None:
         is_same = _is_repeated if state.seemed_bare else _is_still_there
-        if is_same(state.used_roll, reading.roll):
-            state = replace(state, used=dice, last_rolls=(reading.roll, state.used_roll))
-        state = replace(state, used_roll=None)
+        if any(is_same(each, reading.roll) for each in state.used_rolls):
+            state = replace(state, used=dice, last_rolls=(reading.roll, *state.used_rolls))
+        state = replace(state, used_rolls=())
     if is_bare:
         state = replace(state, seemed_bare=True, last_rolls=())
     if reading.roll is not None:

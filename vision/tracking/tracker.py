@@ -88,7 +88,7 @@ class TrayTracker:
         reader: Reader,
         in_play: Callable[[], Sequence[DieColour]],
         *,
-        confirmed_roll: Roll | None = None,
+        confirmed_rolls: tuple[Roll, ...] = (),
         is_camera: bool = True,
     ) -> None:
         """Begin with nothing seen.
@@ -104,7 +104,7 @@ class TrayTracker:
         self._last_s: float | None = None
         self._stats_of: Thumbnail | None = None
         self._stillness = Stillness()
-        self._state = Settling(used_roll=confirmed_roll)
+        self._state = Settling(used_rolls=confirmed_rolls)
         self._read_for: tuple[DieColour, ...] | None = None
         self._frames = FrameBuffer()
         self._shown_frame: Frame | None = None

@@ -325,7 +325,8 @@ def test_used_dice_beside_a_hand_are_no_background_after_a_restart_either() -> N
     """The hand lies over the others; it leaves the die of a closed row free."""
     confirmed = combine(frames(scene(SIX)), ALL_DICE).roll
     seen = {0: scene(SIX), 10: scene(SIX[5:], thing=8.0), 50: scene(SIX)}
-    tracker = TrayTracker(ListedReader(seen), lambda: ALL_DICE[:5], confirmed_roll=confirmed)
+    assert confirmed is not None
+    tracker = TrayTracker(ListedReader(seen), lambda: ALL_DICE[:5], confirmed_rolls=(confirmed,))
     for number in range(60):
         pixels = with_squares(SIX[5:] if 10 <= number < 50 else SIX)
         step(tracker, Frame(pixels, number / 10.0, number))

@@ -254,7 +254,7 @@ def test_a_roll_typed_while_a_hand_hides_dice_uses_those_up_as_well() -> None:
 
 def test_a_roll_typed_over_all_its_dice_waits_for_no_others() -> None:
     state = confirm(play([MOVED, A, A])[0], A.roll)
-    assert (state.used, state.used_roll) == (A.dice, None)
+    assert (state.used, state.used_rolls) == (A.dice, ())
 
 
 def test_dice_beside_the_tray_belong_to_no_throw() -> None:
@@ -333,11 +333,24 @@ def test_untouched(dice: tuple[object, ...], same: bool) -> None:
 def test_after_a_restart_the_confirmed_dice_are_no_new_throw(
     steps: list[str | Reading], said: str
 ) -> None:
-    assert play(steps, Settling(used_roll=A.roll))[1] == said.split()
+    assert A.roll is not None
+    assert play(steps, Settling(used_rolls=(A.roll,)))[1] == said.split()
+
+
+@pytest.mark.parametrize("before", [[], [EMPTY, EMPTY, MOVED]], ids=["at once", "seemed empty"])
+def test_after_a_restart_dice_read_as_before_a_correction_are_old(
+    before: list[str | Reading],
+) -> None:
+    corrected = ok("34-1125").roll  # two dice
+    assert A.roll is not None
+    assert corrected is not None
+    state = Settling(used_rolls=(corrected, A.roll))
+    assert play([*before, A, A], state)[1][-1] == "old"
+    assert play([*before, A, A], Settling(used_rolls=(corrected,)))[1][-1] == "ok"
 
 
 def test_a_person_may_declare_old_dice_new() -> None:
-    state, _ = play([A, A], Settling(used_roll=A.roll))
+    state, _ = play([A, A], Settling(used_rolls=(A.roll,)))
     assert play([A, A], forget_used(state))[1][-1] == "ok"
 
 

@@ -67,14 +67,14 @@ class Rig:
         self.live = self.loop()
         self.simulator = Simulator(self.camera, self.live, lambda: ALL_DICE)
 
-    def loop(self, confirmed_roll: Roll | None = None) -> CameraLoop:
+    def loop(self, *confirmed_rolls: Roll) -> CameraLoop:
         return CameraLoop(
             self.seen_by,  # type: ignore[arg-type]
             reopen=self.camera.plugged_in,
             reader=DiceReader(),
             in_play=lambda: ALL_DICE,
             on_view=self.reports.append,
-            confirmed_roll=confirmed_roll,
+            confirmed_rolls=confirmed_rolls,
         )
 
     def restart(self, confirmed_roll: Roll) -> None:
