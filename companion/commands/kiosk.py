@@ -37,16 +37,27 @@ def kiosk(url: str | None) -> None:
     Example: dice-companion kiosk --url http://127.0.0.1:8000/
     """
     from companion.commands.running import ended_by_signals
-    from companion.service.kiosk import browser_command, find_browser, run_browser, show
+    from companion.service.kiosk import (
+        browser_command,
+        find_browser,
+        is_up,
+        run_browser,
+        show,
+    )
 
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     profile = Path(cache) / "dice-companion" / "kiosk"
     browser = find_browser()
+
+    def find() -> str:
+        return url or service_url()
+
+    def run(base: str) -> int:
+        command = browser_command(browser, base + "table", profile)
+        return run_browser(profile, command, lambda: find() != base and is_up(find()))
+
     with suppress(KeyboardInterrupt), ended_by_signals():
-        show(
-            lambda: url or service_url(),
-            lambda base: run_browser(profile, browser_command(browser, base + "table", profile)),
-        )
+        show(find, run)
 
 
 def service_url(path: Path | None = None) -> str:

@@ -46,8 +46,14 @@ CONNECTED_WITHIN_S = 120
 """Seconds that the browser's processes may take to find each other: on a slow card the 15 of
 Chromium are over before, and the page stays white."""
 
+LOOK_EVERY_S = 5.0
+"""Seconds between two looks at a browser that runs; a page missing at two of them crashed."""
+
 ANSWERS_WITHIN_S = 10.0
 """Seconds in which a compositor answers that has not ended."""
+
+_OTHER_PAGES = (b"--top-chrome-webui", b"--extension-process")
+"""Mark the processes of a browser's own pages."""
 
 _SYNC = struct.pack("=III", 1, 12 << 16, 2)
 """Asks a Wayland compositor for one answer: `wl_display.sync` for object 2."""
@@ -76,6 +82,7 @@ def browser_command(
         "--no-first-run",
         "--disable-background-networking",
         "--disable-component-update",
+        "--disable-features=SpareRendererForSitePerProcess",  # it would look like the page
         "--disable-infobars",
         "--disable-sync",
         "--password-store=basic",
@@ -158,16 +165,53 @@ def put_pointer_away() -> None:
         )
 
 
-def run_browser(profile: Path, command: Sequence[str]) -> int:
+def has_page(browser: int, proc: Path = Path("/proc")) -> bool:
+    """Whether a browser, given by its number, has a process that draws a page."""
+    parents: dict[int, int] = {}
+    pages: set[int] = set()
+    for place in proc.glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):  # it has just ended
+            words = (place / "cmdline").read_bytes()
+            stat = (place / "stat").read_text(errors="replace")
+            parents[int(place.name)] = int(stat.rpartition(")")[2].split()[1])
+            if b"--type=renderer" in words and not any(mark in words for mark in _OTHER_PAGES):
+                pages.add(int(place.name))
+    below = {browser}
+    while more := {each for each, parent in parents.items() if parent in below} - below:
+        below |= more
+    return bool(pages & below)
+
+
+def run_browser(
+    profile: Path,
+    command: Sequence[str],
+    is_elsewhere: Callable[[], bool] = lambda: False,
+    every_s: float = LOOK_EVERY_S,
+) -> int:
     """Run the browser to its end and return its exit status; an interrupt ends it.
+
+    So does a page that crashed, in whose place Chromium waits for somebody to press Reload.
 
     A browser that was killed leaves its lock. After the machine got another name, Chromium would
     take the lock for another machine's and wait for an answer to a dialog.
+
+    Args:
+        is_elsewhere: Whether the table answers at another address by now.
+        every_s: Seconds between two looks at the page.
     """
+    looks: list[bool] = []
+
+    def is_over(browser: int) -> bool:
+        looks.append(has_page(browser))
+        if True in looks and looks[-2:] == [False, False]:
+            LOGGER.warning("kiosk: the page crashed")
+            return True
+        return is_elsewhere()
+
     (profile / "SingletonLock").unlink(missing_ok=True)
     with suppress(subprocess.TimeoutExpired):
         put_pointer_away()
-    return run_to_end(command)
+    return run_to_end(command, is_over=is_over, every_s=every_s)
 
 
 def show(

@@ -58,23 +58,39 @@ def runner(part: str, program: str, cure: str = "") -> Run:
     return run
 
 
-def run_to_end(command: Sequence[str], environ: Mapping[str, str] | None = None) -> int:
+def run_to_end(
+    command: Sequence[str],
+    environ: Mapping[str, str] | None = None,
+    is_over: Callable[[int], bool] | None = None,
+    every_s: float = 5.0,
+) -> int:
     """Run a program that shows something until it ends, and return its exit status.
 
     An interrupt ends the program first.
+
+    Args:
+        is_over: Asked every `every_s` seconds by the program's number; ends it as well.
 
     Raises:
         OSError: It cannot be run.
     """
     with subprocess.Popen(command, env=environ) as program:
         try:
-            return program.wait()
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    return program.wait(every_s if is_over else None)
+                if is_over is not None and is_over(program.pid):
+                    _end(program)
         except KeyboardInterrupt:
-            program.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                program.wait(ENDS_WITHIN_S)
-            program.kill()
+            _end(program)
             raise
+
+
+def _end(program: subprocess.Popen[bytes]) -> None:
+    program.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        program.wait(ENDS_WITHIN_S)
+    program.kill()
 
 
 def run_quietly(command: Sequence[str]) -> str:

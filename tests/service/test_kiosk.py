@@ -8,6 +8,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -26,6 +27,7 @@ from companion.service.kiosk import (
     autostart_text,
     browser_command,
     has_display,
+    has_page,
     is_up,
     kiosk_unit_text,
     plan_kiosk,
@@ -163,6 +165,45 @@ def test_the_pointer_is_put_away_where_a_compositor_shows_one(
 def test_a_killed_browsers_lock_does_not_stop_the_next_one(tmp_path: Path) -> None:
     (tmp_path / "SingletonLock").symlink_to("raspberrypi-719")
     assert run_browser(tmp_path, ["test", "!", "-L", str(tmp_path / "SingletonLock")]) == 0
+
+
+def browser_of(tmp_path: Path, page: str) -> list[str]:
+    """A browser whose page is a process that runs `page`, and which never ends by itself."""
+    script = tmp_path / "page"
+    script.write_text(page)
+    return ["sh", "-c", f"sh {script} --type=renderer & exec sleep 60"]
+
+
+def test_a_page_that_crashed_is_shown_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    browser = browser_of(tmp_path, "sleep 0.3; true")
+    began_s = time.monotonic()
+    run_browser(tmp_path, browser, every_s=0.05)
+    assert time.monotonic() - began_s < 10
+    assert "the page crashed" in caplog.text
+
+
+def test_a_browser_shows_the_table_where_it_answers_by_now(tmp_path: Path) -> None:
+    answers = iter([False, False, True])
+    browser = browser_of(tmp_path, "sleep 3; true")
+    run_browser(tmp_path, browser, lambda: next(answers), every_s=0.05)
+    assert not list(answers)
+
+
+def test_a_browsers_own_pages_are_not_the_tables(tmp_path: Path) -> None:
+    for number, parent, words in (
+        (7, 1, "chromium"),
+        (8, 7, "chromium --type=zygote"),
+        (9, 8, "chromium --type=renderer --top-chrome-webui"),
+        (11, 1, "chromium --type=renderer"),
+    ):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "cmdline").write_text(words)
+        (tmp_path / str(number) / "stat").write_text(f"{number} (a) b) S {parent} 1")
+    assert not has_page(7, tmp_path)
+    (tmp_path / "9" / "cmdline").write_text("chromium --type=renderer")
+    assert has_page(7, tmp_path)
 
 
 @pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM])
