@@ -334,6 +334,7 @@ def kiosk_unit_text(command: Sequence[str], user: str) -> str:
             "StandardInput=tty",
             "StandardOutput=journal",
             "StandardError=journal",
+            f"SyslogIdentifier={NAME}-kiosk",  # logind moves it out of the unit: journalctl -t
             "UtmpIdentifier=tty1",
             "UtmpMode=user",
             "Restart=always",

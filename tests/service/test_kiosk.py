@@ -309,6 +309,8 @@ def test_systemd_accepts_the_unit_of_the_display(tmp_path: Path) -> None:
     unit = tmp_path / "dice-companion-kiosk.service"
     text = kiosk_unit_text(("/usr/bin/true", "my 50%h/python", "kiosk"), "root")
     assert " -- /usr/bin/true 'my 50%%h/python' kiosk\n" in text
+    # its session takes the programs out of the unit, so that `journalctl -u` has nothing of them
+    assert "SyslogIdentifier=dice-companion-kiosk\n" in text
     unit.write_text(text.replace("/usr/bin/cage", "/usr/bin/true"))  # need not be installed here
     verified = subprocess.run(
         ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True
