@@ -59,13 +59,8 @@ def _lgpio_factory() -> Any:
     _give_lgpio_a_directory()
     from gpiozero.pins.lgpio import LGPIOFactory
 
-    try:
-        factory = LGPIOFactory()
-    except Exception:
-        chip = header_chip()
-        if chip is None:
-            raise
-        factory = LGPIOFactory(chip=chip)
+    chip = header_chip()
+    factory = LGPIOFactory() if chip is None else LGPIOFactory(chip=chip)
     factory.pin_class = forgiving(factory.pin_class)
     return factory
 
@@ -96,9 +91,10 @@ def forgiving(pin_class: type[Any]) -> type[Any]:
 
 
 def header_chip(dev: Path = Path("/dev")) -> int | None:
-    """Find the header's chip under another number than usual; None if there is none.
+    """Find the number of the header's chip; None if there is none.
 
-    The kernel renumbers a chip that comes back while its old number is still in use.
+    Another chip may have the usual number: an expander that was there first, or the kernel
+    renumbers a chip that comes back while its old number is still in use.
     """
     lgpio = importlib.import_module("lgpio")
     for path in sorted(dev.glob("gpiochip*")):

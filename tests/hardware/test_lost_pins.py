@@ -15,7 +15,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 import hardware.button
 from hardware.button import Panel, open_panel
 from hardware.gesture import Gesture
-from hardware.pins import Wire, close_device, forgiving, header_chip
+from hardware.pins import Wire, close_device, forgiving, header_chip, make_factory
 from tests.hardware.pin_fakes import PATIENCE_S, PIN, Ear, PinWithFaults
 
 PRESS = Gesture.PRESS
@@ -181,6 +181,24 @@ def test_the_chip_of_the_header_is_found_under_another_number(
     assert closed == [0, 1]
     labels[1] = "another"
     assert header_chip(tmp_path) is None
+
+
+@pytest.mark.parametrize(("header", "opened"), [(1, 1), (None, "usual")])
+def test_the_header_is_used_although_another_chip_has_its_number(
+    header: int | None, opened: int | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Factory(MockFactory):  # type: ignore[misc]
+        def __init__(self, chip: int | str = "usual") -> None:
+            super().__init__()
+            self.chip = chip
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    monkeypatch.setenv("LG_WD", "set")
+    module = types.ModuleType("gpiozero.pins.lgpio")
+    module.LGPIOFactory = Factory  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "gpiozero.pins.lgpio", module)
+    monkeypatch.setattr("hardware.pins.header_chip", lambda: header)
+    assert make_factory("lgpio").chip == opened
 
 
 def test_a_listener_of_states_that_fails_costs_one_line(
