@@ -68,6 +68,8 @@ def install(kiosk: bool, dry_run: bool) -> None:
     if not dry_run:
         page = url(reachable_host(config.web.host), config.web.port)
         click.echo(f"The table is running: {page}table")
+        if kiosk and has_desktop:
+            click.echo("The display shows it after the next login.")
         click.echo(
             f"First host: open {page}host on a phone and enter the PIN {_pin(config.data_dir)}."
         )

@@ -62,6 +62,8 @@ class Command:
         try:
             done = subprocess.run(self.argv, capture_output=True, text=True, check=False)
         except OSError as error:
+            if self.may_fail:
+                return
             raise ServiceError(f"{self.argv[0]}: cannot be run: {error.strerror}") from error
         if done.returncode and not self.may_fail:
             lines = (done.stderr or done.stdout).strip().splitlines()

@@ -265,6 +265,7 @@ def plan_kiosk(
     python, *module, _ = program.command
     kiosk = (python, "-P", *module, "kiosk")  # a session starts in the home, which has files
     if has_desktop:
+        yield from _plan_no_unit(machine)  # of the time before the desktop
         file = Write(AUTOSTART_PATH, autostart_text(kiosk))
         if machine.content(file.path) != file.text:
             yield file
@@ -280,12 +281,18 @@ def plan_kiosk(
 
 def plan_no_kiosk(machine: Machine) -> Iterator[Step]:
     """Yield the steps back to a display without the table view."""
+    yield from _plan_no_unit(machine)
+    if machine.content(AUTOSTART_PATH) is not None:
+        yield Delete(AUTOSTART_PATH)
+        # the one of the session that runs: it would bring the browser back for ever
+        yield Command(("pkill", "--full", "--", "-m companion kiosk$"), may_fail=True)
+
+
+def _plan_no_unit(machine: Machine) -> Iterator[Step]:
     if machine.content(KIOSK_UNIT_PATH) is not None:
         yield Command(("systemctl", "disable", "--now", KIOSK_UNIT_PATH.name), may_fail=True)
         yield Command(("systemctl", "start", "getty@tty1.service"), may_fail=True)  # the login
-    for path in (KIOSK_UNIT_PATH, AUTOSTART_PATH):
-        if machine.content(path) is not None:
-            yield Delete(path)
+        yield Delete(KIOSK_UNIT_PATH)
 
 
 def autostart_text(command: Sequence[str]) -> str:

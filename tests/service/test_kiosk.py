@@ -7,6 +7,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from click.testing import CliRunner
 from companion.cli import dice_companion
 from companion.commands.kiosk import service_url
 from companion.errors import ServiceError
-from companion.service.install import Delete, Write
+from companion.service.install import Command, Delete, Write
 from companion.service.kiosk import (
     AUTOSTART_PATH,
     KIOSK_UNIT_PATH,
@@ -296,6 +297,23 @@ def test_installing_twice_writes_once_and_removing_deletes_it() -> None:
     removed = list(plan_no_kiosk(installed))
     assert Delete(KIOSK_UNIT_PATH) in removed
     assert "run     systemctl start getty@tty1.service" in [str(step) for step in removed]
+
+
+@pytest.mark.skipif(shutil.which("pgrep") is None, reason="needs pgrep")
+def test_a_desktop_takes_the_display_over_and_gives_it_back() -> None:
+    lite = replace(BARE, content={KIOSK_UNIT_PATH: "[Unit]"}.get)
+    assert Delete(KIOSK_UNIT_PATH) in list(plan_kiosk(lite, PROGRAM, "pi", has_desktop=True))
+    desktop = replace(BARE, content={AUTOSTART_PATH: "[Desktop Entry]"}.get)
+    removed = list(plan_no_kiosk(desktop))
+    assert Delete(AUTOSTART_PATH) in removed
+    ends = removed[-1]
+    assert isinstance(ends, Command)
+    kiosk = [sys.executable, "-c", "input()", "-m", "companion", "kiosk"]
+    with subprocess.Popen(kiosk, stdin=subprocess.PIPE) as shown:
+        asked = ["pgrep", *ends.argv[1:]]  # another one may run here
+        found = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+        assert str(shown.pid) in found
+        shown.kill()
 
 
 def test_an_autostart_entry_quotes_as_desktops_read_it() -> None:
