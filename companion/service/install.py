@@ -130,6 +130,7 @@ class Machine:
         systemd_version: Such as 252.
         has_polkit, has_avahi, has_networkmanager: Whether these are installed.
         content: Returns the text of a file, or None where there is none.
+        is_there: Whether there is such a file or directory.
     """
 
     groups: frozenset[str]
@@ -139,6 +140,7 @@ class Machine:
     has_avahi: bool
     has_networkmanager: bool
     content: Callable[[Path], str | None]
+    is_there: Callable[[Path], bool] = os.path.lexists
 
 
 def this_machine() -> Machine:
@@ -293,7 +295,8 @@ def plan_remove(machine: Machine, *, purge: bool = False) -> Iterator[Step]:
     yield Command(("systemctl", "daemon-reload"), may_fail=True)
     if purge:
         for path in (DATA_DIR, *copies_of(DATA_DIR), CONFIG_PATH.parent, CACHE_DIR):
-            yield Delete(path)
+            if machine.is_there(path):
+                yield Delete(path)
         if machine.has_networkmanager:  # it holds the Wi-Fi's password
             yield Command(("nmcli", "connection", "delete", PROFILE), may_fail=True)
         if machine.has_user:

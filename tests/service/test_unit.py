@@ -235,11 +235,14 @@ def test_removing_leaves_games_and_settings_unless_asked() -> None:
     assert UNIT_PATH in kept
     assert POLKIT_PATH in kept
     assert not {DATA_DIR, CONFIG_PATH.parent} & set(kept)
-    purged = [s.path for s in plan_remove(installed, purge=True) if isinstance(s, Delete)]
+    full = replace(installed, is_there=lambda _: True)
+    purged = [s.path for s in plan_remove(full, purge=True) if isinstance(s, Delete)]
     assert {DATA_DIR, CONFIG_PATH.parent} <= set(purged)
     assert DATA_DIR.with_name("dice-companion-backups") in purged
     commands = [s.argv for s in plan_remove(installed, purge=True) if isinstance(s, Command)]
     assert any(PROFILE in argv for argv in commands), "it holds the Wi-Fi's password"
+    gone = replace(BARE, is_there=lambda _: False)
+    assert not [s for s in plan_remove(gone, purge=True) if isinstance(s, Delete)]
 
 
 def test_the_command_runs_from_any_folder_for_everybody(tmp_path: Path) -> None:
