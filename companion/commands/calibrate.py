@@ -23,6 +23,7 @@ from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable, ConfigError
+from companion.eventlog.examine import is_in_use
 from companion.service.install import environ_of_service, give_to_owner, is_installed
 
 if TYPE_CHECKING:
@@ -153,6 +154,8 @@ def calibrate(
             bench.say(f"saved to {path}")
             if out is None and asked.calibration == "none":
                 bench.say("the table does not use it: camera.calibration is none")
+            elif out is None and is_in_use(config.data_dir):
+                bench.say("the table that runs takes it up at its next start")
         if as_json:
             click.echo(json.dumps({"file": str(path), **bench.report}))
     except click.Abort:

@@ -18,6 +18,8 @@ from companion.app import build
 from companion.cli import dice_companion
 from companion.config import load
 from companion.errors import ConfigError
+from companion.eventlog.place import locked
+from companion.eventlog.store import LOCK_NAME
 from companion.messages.equipment import tray_lines
 from companion.tray import TrayStatus, TrayView
 from tests.conftest import ROOT
@@ -242,6 +244,15 @@ def test_a_run_that_is_broken_off_loses_no_dice(dice_set: Path, tmp_path: Path) 
 def test_only_what_is_measured_is_said_to_be_saved(dice_set: Path, tmp_path: Path) -> None:
     assert "saved to" not in calibrate(dice_set, tmp_path, "--yes", "--only", "light").output
     assert "saved to" in calibrate(dice_set, tmp_path, "--yes", "--only", "corners").output
+
+
+def test_a_table_that_runs_is_said_to_take_it_up_later(dice_set: Path, tmp_path: Path) -> None:
+    command, later = ("--yes", "--only", "corners"), "takes it up at its next start"
+    with locked(tmp_path / LOCK_NAME, "another table"):
+        assert later in calibrate(dice_set, tmp_path, *command).output
+        elsewhere = ("--out", str(tmp_path / "other.toml"))
+        assert later not in calibrate(dice_set, tmp_path, *command, *elsewhere).output
+    assert later not in calibrate(dice_set, tmp_path, *command).output
 
 
 @pytest.mark.parametrize("is_root", [True, False])
