@@ -108,7 +108,7 @@ def check_address(host: str, port: int, reachable: str | None = None) -> Finding
         is_near = seen == "localhost"
     if is_near:
         cure = "join a Wi-Fi or plug in a cable; --host 0.0.0.0 when an address was chosen"
-        if ":" in reachable_host("::"):
+        if host == "0.0.0.0" and ":" in reachable_host("::"):
             cure = 'this network has IPv6 only: --host ::, or web.host = "::" in the settings'
         return note("address", f"{page} can only be reached from this machine", cure)
     return ok("address", page)

@@ -259,11 +259,15 @@ class TestTheTableView:
         place["url"] = "http://127.0.0.1:8000/"
         page = ready(open_page("/table", size_wh=TV))
         page.locator(".address", has_text="127.0.0.1:8000").wait_for()
+        alone = page.get_by_text("No phone can open this address")
+        assert alone.is_visible()
+        assert page.evaluate(OVERFLOWING) == []
         before = page.locator(".codes img").get_attribute("src")
         place |= {"url": "http://192.168.1.7:8000/", "name": "http://dice.local:8000/"}
         stage.session.show_anew()
         page.locator(".address", has_text="192.168.1.7:8000").wait_for()
         page.get_by_text("or dice.local:8000", exact=True).wait_for()
+        assert not alone.is_visible()
         assert page.locator(".codes img").get_attribute("src") != before
         assert page.evaluate(OVERFLOWING) == []
 

@@ -7,6 +7,9 @@ export const shortOf = (url) => url.replace(/^https?:\/\/|\/$/g, ""); // as type
 
 export const addressOf = (table) => table.join_url || `${location.origin}/`;
 
+/** Whether only the table's own machine can open an address, as in no network. */
+export const isNear = (url) => /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(url);
+
 /** What a new table view asks for: its code on the host's page, and first of all a host. */
 export const pairText = ({ me, table }) =>
   t(table.hosted ? "table.pair" : "table.pair_first", { code: me.pairing, url: `${shortOf(addressOf(table))}/host` });

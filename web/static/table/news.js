@@ -9,7 +9,7 @@ import { podium } from "../lib/podium.js";
 import { SEATS } from "../lib/seats.js";
 import { listOf, numeral, t } from "../lib/words.js";
 import { isBotsTurn, isTrouble } from "../play/status.js";
-import { addressOf, codes, pairText, report, shortOf } from "./door.js";
+import { addressOf, codes, isNear, pairText, report, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
 const BLIND = new Set(["dark", "blocked", "frozen", "lost"]);
@@ -145,6 +145,7 @@ function drawLobby({ seats, table, me }) {
         {},
         el("h2", { text: seats.length < SEATS ? t("table.join") : t("table.seats") }),
         el("p", { class: "address", text: shortOf(url) }),
+        isNear(url) ? el("p", { text: t("table.no_network") }) : null,
         table.join_name
           ? el("p", { class: "quiet", text: t("table.or_name", { name: shortOf(table.join_name) }) })
           : null,
