@@ -28,6 +28,8 @@ soon as what it waits for is there."""
 
 STATES = ("lobby", "roll", "action1", "tapped", "action2", "over")
 
+VARIANTS = ("base", "big_points")
+
 
 BROKEN = """() => {
   const found = [];
@@ -179,6 +181,13 @@ def walk(stage: Stage, *states: str, variant: str = "base") -> Iterator[str]:
             assert stage.session.end() is None
         if not states or state in states:
             yield state
+
+
+def variants(stage: Stage, state: str) -> Iterator[str]:
+    """Bring a table, which has its players, into a state in every variant; gives their names."""
+    for variant in VARIANTS:
+        for _ in walk(stage, state, variant=variant):
+            yield variant
 
 
 def _begin(stage: Stage, variant: str) -> None:

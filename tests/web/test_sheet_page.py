@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
-
 from companion.tray import TrayStatus
 from tests.session.fakes import Stage
 from tests.web.browsing import (
@@ -16,35 +14,49 @@ from tests.web.browsing import (
     TV,
     OpenPage,
     before_the_locks,
+    drawn,
+    left,
     put,
     ready,
     resize,
+    variants,
     violations,
     wait_until,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 
-MEASURE = """() => {
-  const boxes = [...document.querySelectorAll('.box')].map((box) => {
-    const r = box.getBoundingClientRect();
-    return { w: r.width, h: r.height, inside: r.top >= 0 && r.left >= 0
-      && r.right <= innerWidth + 0.5 && r.bottom <= innerHeight + 0.5,
-      top: box.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)) };
-  });
-  const root = document.documentElement;
-  return { boxes, scrolls: root.scrollHeight > innerHeight || root.scrollWidth > innerWidth };
+OUT_OF_REACH = """() => {
+  const { scrollHeight, scrollWidth } = document.documentElement;
+  const scrolls = scrollHeight > innerHeight || scrollWidth > innerWidth ? ['the page'] : [];
+  return [...scrolls, ...[...document.querySelectorAll('.box')].filter((box) => {
+    const { top, left, right, bottom, width, height } = box.getBoundingClientRect();
+    const isInside = top >= 0 && left >= 0 && right <= innerWidth + 0.5
+      && bottom <= innerHeight + 0.5;
+    return !isInside
+      || !box.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+  }).map((box) => box.dataset.token)];
 }"""
+"""A page that scrolls, and boxes that cannot be tapped."""
 
 
-COVERED = """(boxes, state) => boxes.filter((box) => {
-  const dice = box.querySelector('.made');
-  dice.innerHTML = '<i class="chip is-white">4</i>'.repeat(2);
-  box.dataset.is = state;
-  const number = document.createRange();
-  number.selectNodeContents(box.querySelector('.number'));
-  const isShown = dice.getClientRects().length > 0;
-  return isShown && number.getBoundingClientRect().right > dice.getBoundingClientRect().left + 0.5;
-}).map((box) => box.dataset.token)"""
+SIDES = """() => [...document.querySelectorAll('.box')]
+  .map((box) => box.getBoundingClientRect()).map(({ width, height }) => Math.min(width, height))"""
+"""The shorter side of each box."""
+
+
+COVERED = """(boxes, state) => {
+  for (const box of boxes) {
+    box.querySelector('.made').innerHTML = '<i class="chip is-white">4</i>'.repeat(2);
+    box.dataset.is = state;
+  }
+  return boxes.filter((box) => {
+    const dice = box.querySelector('.made');
+    const number = document.createRange();
+    number.selectNodeContents(box.querySelector('.number'));
+    const { left, width } = dice.getBoundingClientRect();
+    return width > 0 && number.getBoundingClientRect().right > left + 0.5;
+  }).map((box) => box.dataset.token);
+}"""
 """Boxes that would cover their number with the dice that make it."""
 
 
@@ -57,20 +69,19 @@ LETTERS = """(scale) => {
 
 
 class TestTheSheetOnAPhone:
-    @pytest.mark.parametrize(("variant", "count"), [("base", 44), ("big_points", 66)])
     def test_it_is_whole_without_scrolling_and_can_be_tapped(
-        self, stage: Stage, open_page: OpenPage, variant: str, count: int
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
-        tokens = put(stage, "action1", variant)
-        page = ready(open_page("/", size_wh=PHONE, token=tokens[0]))
-        page.get_by_role("button", name=re.compile("^red 7")).wait_for()
-        for size_wh, least_px in ((PHONE, 40), (PHONE_FLAT, 24), (PHONE_SMALL, 24)):
-            resize(page, size_wh)
-            wait_until(page, lambda: not page.evaluate(MEASURE)["scrolls"])
-            boxes = page.evaluate(MEASURE)["boxes"]
-            assert len(boxes) == count
-            assert all(box["inside"] and box["top"] for box in boxes), size_wh
-            assert min(min(box["w"], box["h"]) for box in boxes) >= least_px, size_wh
+        page = ready(open_page("/", size_wh=PHONE, token=put(stage, "lobby")[0]))
+        for variant in variants(stage, "action1"):
+            drawn(page, stage)
+            page.get_by_role("button", name=re.compile("^red 7")).wait_for()
+            for size_wh, least_px in ((PHONE, 40), (PHONE_FLAT, 24), (PHONE_SMALL, 24)):
+                resize(page, size_wh)
+                assert left(page, OUT_OF_REACH) == [], (variant, size_wh)
+                sides_px = page.evaluate(SIDES)
+                assert len(sides_px) == (44 if variant == "base" else 66)
+                assert min(sides_px) >= least_px, (variant, size_wh)
 
     def test_on_a_tiny_screen_everything_can_be_reached(
         self, stage: Stage, open_page: OpenPage
@@ -84,8 +95,7 @@ class TestTheSheetOnAPhone:
         for size_wh in ((360, 520), (568, 280), (320, 480)):
             resize(page, size_wh)
             page.locator("[data-token=B2]").scroll_into_view_if_needed()
-            boxes = page.evaluate(MEASURE)["boxes"]
-            assert min(min(box["w"], box["h"]) for box in boxes) >= 24, size_wh
+            assert min(page.evaluate(SIDES)) >= 24, size_wh
             box.click(trial=True)
             done.click(trial=True)
         box.click()
@@ -110,13 +120,14 @@ class TestTheSheetOnAPhone:
 
 
 class TestTheWayBack:
-    @pytest.mark.parametrize("path", ["/watch", "/table"])
     def test_a_player_at_the_table_view_finds_back_to_the_sheet(
-        self, stage: Stage, open_page: OpenPage, path: str
+        self, stage: Stage, open_page: OpenPage, address: str
     ) -> None:
-        page = ready(open_page(path, size_wh=PHONE, token=put(stage, "action1")[0]))
-        page.get_by_role("link", name="Play").click()
-        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page = open_page("/watch", size_wh=PHONE, token=put(stage, "action1")[0])
+        for path in ("/table", None):
+            ready(page).get_by_role("link", name="Play").click()
+            page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+            page.goto(address + path) if path else None
 
 
 class TestTheDiceOfABox:
@@ -131,26 +142,24 @@ class TestTheDiceOfABox:
         box.click()
         page.locator("#status", has_text="Blue 6 (white 3 + blue 3) counts in a moment").wait_for()
 
-    @pytest.mark.parametrize("variant", ["base", "big_points"])
-    def test_they_stand_clear_of_the_number_with_large_letters_too(
-        self, stage: Stage, open_page: OpenPage, variant: str
-    ) -> None:
-        page = ready(open_page("/", token=put(stage, "action1", variant)[0]))
-        for size_wh in (PHONE, PHONE_FLAT, (1280, 800), (1180, 820), (1100, 800)):
-            resize(page, size_wh)
-            for scale in (1.0, 1.25, 1.5, 2.0):
-                page.evaluate(LETTERS, scale)
-                covered = page.locator(".box").evaluate_all(COVERED, "legal")
-                assert covered == [], (size_wh, scale)
-
-    @pytest.mark.parametrize("variant", ["base", "big_points"])
-    def test_they_stand_clear_of_the_number_on_an_enlarged_page_too(
-        self, stage: Stage, open_page: OpenPage, variant: str
-    ) -> None:
-        page = ready(open_page("/", token=put(stage, "action1", variant)[0]))
-        for width in (300, 277, 240, 180):  # of 360: 200 % at most
-            resize(page, (width, 640))
-            assert page.locator(".box").evaluate_all(COVERED, "legal") == [], width
+    def test_they_stand_clear_of_the_number(self, stage: Stage, open_page: OpenPage) -> None:
+        """With large letters too, on an enlarged page, and after a tap."""
+        page = ready(open_page("/", token=put(stage, "lobby")[0]))
+        boxes = page.locator(".box")
+        for variant in variants(stage, "action1"):
+            drawn(page, stage)
+            for size_wh in (PHONE, PHONE_FLAT, (1280, 800), (1180, 820), (1100, 800)):
+                resize(page, size_wh)
+                for scale in (1.0, 1.25, 1.5, 2.0):
+                    page.evaluate(LETTERS, scale)
+                    assert boxes.evaluate_all(COVERED, "legal") == [], (variant, size_wh, scale)
+            page.evaluate("document.documentElement.style.fontSize = ''")
+            for width in (300, 277, 240, 180):  # of 360: 200 % at most
+                resize(page, (width, 640))
+                assert boxes.evaluate_all(COVERED, "legal") == [], (variant, width)
+            resize(page, (360, 740))
+            for state in ("legal", "other"):
+                assert boxes.evaluate_all(COVERED, state) == [], (variant, state)
 
     def test_points_can_be_hidden_and_stay_hidden(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "action1")
@@ -170,25 +179,16 @@ LOST = """() => [...document.querySelectorAll('#status, #why')]
 class TestTheSheetOfBigPoints:
     """Six rows leave little room on a phone."""
 
-    @pytest.mark.parametrize("state", ["legal", "other"])
-    def test_dice_stand_clear_of_the_number_after_a_tap_too(
-        self, stage: Stage, open_page: OpenPage, state: str
-    ) -> None:
+    def test_three_digits_fit_beside_the_lock(self, stage: Stage, open_page: OpenPage) -> None:
         token = put(stage, "action1", "big_points")[0]
-        page = ready(open_page("/", size_wh=(360, 740), token=token))
-        assert page.locator(".box").evaluate_all(COVERED, state) == []
-
-    @pytest.mark.parametrize("size_wh", [(320, 568), (360, 740)])
-    def test_three_digits_fit_beside_the_lock(
-        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
-    ) -> None:
-        token = put(stage, "action1", "big_points")[0]
-        page = ready(open_page("/", size_wh=size_wh, token=token))
+        page = ready(open_page("/", size_wh=PHONE_SMALL, token=token))
         page.locator("[data-row=R] .lock").evaluate("(lock) => (lock.dataset.locked = 'mine')")
         points = page.locator("[data-row=R] .points")
         points.evaluate("(points) => (points.textContent = '188')")
         foot, right = "node.closest('.foot')", ".getBoundingClientRect().right"
-        assert points.evaluate(f"(node) => node{right} <= {foot}{right}")
+        for size_wh in ((320, 568), (360, 740)):
+            resize(page, size_wh)
+            assert points.evaluate(f"(node) => node{right} <= {foot}{right}"), size_wh
 
 
 def test_the_sheet_names_every_player_who_closed_a_row(stage: Stage, open_page: OpenPage) -> None:
@@ -207,26 +207,31 @@ def test_the_sheet_names_every_player_who_closed_a_row(stage: Stage, open_page: 
 
 
 class TestTheSentence:
-    @pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE_FLAT])
-    def test_long_names_do_not_cut_it(
-        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
-    ) -> None:
+    def test_long_names_do_not_cut_it(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = [seat(stage, f"{name} Wilhelmina Maxim").token for name in "ABCDE"]
         stage.session.start("big_points", 0)
         stage.roll(5, 6)
-        page = open_page("/?language=de", size_wh=size_wh, token=tokens[0])
+        page = open_page("/?language=de", size_wh=PHONE_SMALL, token=tokens[0])
         page.clock.install()
+
+        def assert_whole() -> None:
+            for size_wh in (PHONE_SMALL, PHONE_FLAT):
+                resize(page, size_wh)
+                assert left(page, LOST) == [], size_wh
+
         ready(page).locator("[data-token=R11]").click()
         page.locator("#status", has_text="Fertig").wait_for()
-        assert page.evaluate(LOST) == []
+        assert_whole()
         page.locator("#done").click()
         page.locator("#status", has_text="B Wilhelmina Maxim, C Wilhelmina Maxim").wait_for()
-        assert page.evaluate(LOST) == []
+        assert_whole()
         page.locator("[data-token=R3]").click()
         page.locator("#why:not(:empty)").wait_for()
-        assert page.evaluate(LOST) == []
+        assert_whole()
         page.clock.fast_forward(60_000)  # it stays until it is closed
-        assert violations(page) == []
+        for size_wh in (PHONE_SMALL, PHONE_FLAT):
+            resize(page, size_wh)
+            assert violations(page) == [], size_wh
         page.get_by_role("button", name="Schließen").click()
         page.locator("#why:empty").wait_for(state="attached")
 
