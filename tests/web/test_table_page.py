@@ -6,8 +6,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
 from companion.messages.catalogue import LANGUAGES
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
@@ -81,16 +79,21 @@ def overflowing(page: Page) -> list[str]:
 
 
 class TestTheTableView:
-    def test_detections_are_drawn_over_the_picture(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_detections_are_drawn_over_the_picture_and_a_tilted_die_read_out(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
         put(stage, "roll")
-        page = open_page("/table", size_wh=TV)
+        page = ready(open_page("/table", size_wh=TV))
         page.locator(
             ".headline", has_text="The green die isn’t lying flat. Throw it again."
         ).wait_for()
         page.locator("#reading polygon").nth(5).wait_for()
-        drawn = page.get_by_role("img", name=re.compile("green 3"))
-        assert drawn.count() == 1
+        assert page.get_by_role("img", name=re.compile("green 3")).count() == 1
         assert page.locator("#reading .is-doubtful").count() == 1
+        trouble = page.get_by_role("status").filter(has_text="The green die isn’t lying flat")
+        trouble.wait_for(state="attached")
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        trouble.wait_for(state="detached")
 
     def test_an_empty_tray_names_the_player_to_throw(
         self, stage: Stage, open_page: OpenPage
@@ -126,16 +129,6 @@ class TestTheTableView:
             assert tag is not None
             assert picture is not None
             assert picture["y"] + picture["height"] <= tag["y"] + 0.5, size_wh
-
-    def test_a_die_that_does_not_lie_flat_is_read_out(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        put(stage, "roll")
-        page = ready(open_page("/table", size_wh=TV))
-        trouble = page.get_by_role("status").filter(has_text="The green die isn’t lying flat")
-        trouble.wait_for(state="attached")
-        stage.session.see(dice_in_tray(a_roll(3, 4)))
-        trouble.wait_for(state="detached")
 
     def test_it_fits_a_tv_and_a_phone_held_flat(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "lobby")
@@ -221,29 +214,37 @@ class TestTheTableView:
         assert page.locator(".headline[data-kind=roll]").inner_text() == "12"
         assert overflowing(page) == []
 
-    @pytest.mark.parametrize("language", LANGUAGES)
     def test_no_text_is_cut_when_five_play_and_two_closed_a_row(
-        self, stage: Stage, open_page: OpenPage, language: str
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
-        close_red(stage, language)
-        page = ready(open_page("/table", size_wh=TV))
-        page.locator(".rows .is-closed", has_text="Benjamin").wait_for()
-        assert left(page, OVERFLOWING) == []
-        for size_wh in (TV, PHONE_FLAT, PHONE_SMALL):
-            resize(page, size_wh)
-            assert size_wh == TV or left(page, OVERLAPPING) == [], size_wh
-            assert left(page, CUT) == [], size_wh
-            assert size_wh == PHONE_SMALL or left(page, BROKEN) == [], size_wh
-        resize(page, (820, 1180))
+        close_red(stage, LANGUAGES[0])
+        page = open_page("/table", size_wh=TV)
         wide = """[...document.querySelectorAll('.state')]
           .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.textContent)"""
-        assert left(page, wide) == []
+        for language in LANGUAGES:
+            stage.session.change_settings(voice={"language": language})  # the page follows it
+            closed = page.locator(f"html[lang={language}] .rows .is-closed", has_text="Benjamin")
+            closed.wait_for()
+            drawn(page, stage)
+            for size_wh in (TV, PHONE_FLAT, PHONE_SMALL):
+                resize(page, size_wh)
+                case = language, size_wh
+                assert left(page, OVERFLOWING if size_wh == TV else OVERLAPPING) == [], case
+                assert left(page, CUT) == [], case
+                assert size_wh == PHONE_SMALL or left(page, BROKEN) == [], case
+            resize(page, (820, 1180))
+            assert left(page, wide) == [], language
 
-    def test_it_can_be_scanned_while_seats_are_free(
+    def test_it_can_be_scanned_before_a_game_and_while_seats_are_free(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "lobby")
+        for name in ("Dan", "Eve"):
+            seat(stage, name)
         page = ready(open_page("/table", size_wh=TV))
+        page.locator("img[src^='/join.svg']").wait_for()
+        for number in (4, 3):
+            stage.session.leave(number)
         for state in walk(stage, "lobby", "action1", "over"):
             drawn(page, stage)
             box = page.get_by_role("img", name="Scan the code").bounding_box()
@@ -271,14 +272,6 @@ class TestTheTableView:
         assert page.locator(".codes img").get_attribute("src") != before
         assert page.evaluate(OVERFLOWING) == []
 
-    def test_before_a_game_a_full_table_can_still_be_scanned(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        for name in "ABCDE":
-            seat(stage, name)
-        page = ready(open_page("/table", size_wh=TV))
-        page.locator("img[src^='/join.svg']").wait_for()
-
     def test_in_action_2_the_usable_dice_are_highlighted(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
@@ -287,35 +280,24 @@ class TestTheTableView:
         page.locator(".sums li").nth(3).wait_for()
         assert page.locator(".sums li:not(.is-idle)").count() == 4
 
-    @pytest.mark.parametrize(
-        ("dice", "box", "red", "idle"),
-        [
-            pytest.param((5, 6), "R11", "3", 1, id="no sum fits"),
-            pytest.param((2, 5), "R7", "8", 0, id="one fits"),
-        ],
-    )
     def test_a_sum_that_fits_no_more_does_not_stand_out(
-        self,
-        stage: Stage,
-        open_page: OpenPage,
-        dice: tuple[int, int],
-        box: str,
-        red: str,
-        idle: int,
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
         seat(stage, "Ada")
-        stage.session.start("base", 0)
-        stage.roll(*dice)
-        stage.answer(0, box)
-        stage.answer(0, None)
-        stage.roll(1, 6, red=2)
-        stage.answer(0, None)
         page = ready(open_page("/table", size_wh=TV))
-        page.locator(".sums .is-red", has_text=red).wait_for()
-        assert page.locator(".sums .is-red.is-idle").count() == idle
-        assert page.locator(".sums li:not(.is-idle)").count() == 4 - idle
-        if not idle:  # three is left of the crossed seven
-            assert "3" not in page.locator(".sums .is-red").inner_text()
+        for dice, box, red, idle in (((5, 6), "R11", "3", 1), ((2, 5), "R7", "8", 0)):
+            stage.session.start("base", 0)
+            stage.roll(*dice)
+            stage.answer(0, box)
+            stage.answer(0, None)
+            stage.roll(1, 6, red=2)
+            stage.answer(0, None)
+            drawn(page, stage).locator(".sums .is-red", has_text=red).wait_for()
+            assert page.locator(".sums .is-red.is-idle").count() == idle, box
+            assert page.locator(".sums li:not(.is-idle)").count() == 4 - idle, box
+            if not idle:  # three is left of the crossed seven
+                assert "3" not in page.locator(".sums .is-red").inner_text()
+            stage.session.end()
 
     def test_an_undone_step_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
         stage.seat("Ada", "Ben")
@@ -328,45 +310,34 @@ class TestTheTableView:
         page.locator(".banner").wait_for()
         assert page.locator(".news").inner_text().count("Last step undone.") == 1
 
-    def test_it_is_read_out_once_however_often_it_is_drawn(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        put(stage, "action1")
-        page = ready(open_page("/table", size_wh=TV))
-        page.evaluate(READ_OUT)
-        for player in range(2):
-            stage.answer(player, None)
-        page.locator(".asked", has_text="Waiting for Cleo").wait_for()
-        assert page.evaluate("readOut") == []
-        stage.answer(2, None)
-        stage.time.pass_s(2.0)
-        page.locator(".asked", has_text=re.compile("for Ada$")).wait_for()
-        assert "red" in page.get_by_role("list", name="Each coloured die").inner_text()
-
-    @pytest.mark.parametrize(
-        ("bot", "asked"), [("", "Ada throws"), ("usual", "Throw the dice for Ada.")]
-    )
-    def test_after_a_restart_it_still_says_who_throws(
-        self, stage: Stage, open_page: OpenPage, bot: str, asked: str
-    ) -> None:
-        put(stage, "lobby")
-        assert stage.session.start("base", 0) is None
-        page = ready(open_page("/table", size_wh=TV))
-        page.locator("#news .headline").wait_for()
-        assert page.evaluate(WITHOUT_ANNOUNCEMENT, bot) == asked
-
-    def test_the_sum_stands_still_while_people_answer(
+    def test_while_people_answer_the_sum_stands_still_and_nothing_is_read_out(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "action1")
         page = ready(open_page("/table", size_wh=TV))
         page.locator(".asked", has_text="Waiting for").wait_for()
         page.evaluate("() => { document.querySelector('.headline').dataset.same = 'yes'; }")
+        page.evaluate(READ_OUT)
         stage.answer(0, None)
         page.locator(".asked", has_text="Waiting for Benjamin and Cleo").wait_for()
         stage.answer(1, None)
         page.locator(".asked", has_text="Waiting for Cleo").wait_for()
         assert page.locator(".headline").get_attribute("data-same") == "yes"
+        assert page.evaluate("readOut") == []
+        stage.answer(2, None)
+        stage.time.pass_s(2.0)
+        page.locator(".asked", has_text=re.compile("for Ada$")).wait_for()
+        assert "red" in page.get_by_role("list", name="Each coloured die").inner_text()
+
+    def test_after_a_restart_it_still_says_who_throws(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        assert stage.session.start("base", 0) is None
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator("#news .headline").wait_for()
+        for bot, asked in (("", "Ada throws"), ("usual", "Throw the dice for Ada.")):
+            assert page.evaluate(WITHOUT_ANNOUNCEMENT, bot) == asked
 
     def test_the_end_has_a_podium_a_reason_and_in_turn_how_it_went(
         self, stage: Stage, open_page: OpenPage, address: str
