@@ -82,24 +82,6 @@ def settle(page: Page) -> None:
     assert left(page, LOST) == []
 
 
-@pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/setup", "/rules"])
-def test_a_page_fits_320_px_and_loads_under_150_kb(
-    stage: Stage, open_page: OpenPage, address: str, path: str
-) -> None:
-    """WCAG 2.2, 1.4.10 (reflow: 320 px wide)."""
-    put(stage, "action1")
-    page = open_page("/healthz", size_wh=(320, 640))
-    loaded: list[Response] = []
-    page.on("response", lambda response: loaded.append(response))
-    page.goto(address + path)
-    page.wait_for_load_state("networkidle") if path in ("/setup", "/rules") else ready(page)
-    settle(page)
-    sizes = {each.url: len(each.body()) for each in loaded if "/api/" not in each.url}
-    assert any(url.endswith(".css") for url in sizes)
-    assert path == "/rules" or any(url.endswith(".js") for url in sizes)
-    assert sum(sizes.values()) < 150_000
-
-
 def slow_phone(page: Page, *, latency_ms: int, bytes_per_s: float) -> None:
     """Give a page a sixth of this machine's speed and a slow line."""
     line = page.context.new_cdp_session(page)
@@ -188,11 +170,12 @@ class TestLargeType:
                 assert path != "/table" or left(page, OVERLAPPING) == [], size_wh
 
     def test_lobby_sheet_and_settings_in_german_at_twice_the_size(
-        self, stage: Stage, open_page: OpenPage
+        self, stage: Stage, open_page: OpenPage, address: str
     ) -> None:
-        page = ready(open_page("/", size_wh=PHONE_SMALL, token=put(stage, "lobby")[0]))
+        page = open_page("/healthz", size_wh=PHONE_SMALL, token=put(stage, "lobby")[0])
         page.evaluate(f"document.cookie = '{locale.COOKIE}=de; path=/'")
-        ready(page).reload()
+        page.goto(address)
+        ready(page)
         page.evaluate(LARGE_TYPE)
         settle(page)
         stage.session.start("big_points", 0)
@@ -235,30 +218,56 @@ NARROW = """which => [...document.querySelectorAll(which)]
 """What is less than 44 px across; a target may reach beyond what is drawn."""
 
 
-class TestFingers:
-    """WCAG 2.2, 2.5.8 (targets of 24 px), and on a larger phone 40 px."""
+def too_small(page: Page) -> list[str]:
+    """Targets that a finger misses on a small and on a larger phone (WCAG 2.2, 2.5.8)."""
+    found: list[str] = []
+    for size_wh, least_px in ((PHONE_SMALL, 24), (PHONE, 40)):
+        resize(page, size_wh)
+        found += page.evaluate(SMALL_TARGETS, least_px)
+    return found
 
-    def test_links_and_buttons_of_every_page(self, stage: Stage, open_page: OpenPage) -> None:
-        def small(page: Page) -> list[str]:
-            found: list[str] = []
-            for size_wh, least_px in ((PHONE_SMALL, 24), (PHONE, 40)):
-                resize(page, size_wh)
-                found += page.evaluate(SMALL_TARGETS, least_px)
-            return found
 
-        guest = open_page("/", size_wh=PHONE)
-        guest.locator("#join-seats:not(:empty)").wait_for()
-        assert small(guest) == []
-        waiting = ready(open_page("/", size_wh=PHONE, token=put(stage, "lobby")[0]))
-        assert small(waiting) == []
-        stage.session.start("base", 0)
-        stage.session.end()
-        stage.session.rematch()
-        for path in ("/table", "/host", "/games", "/games/1", "/setup", "/rules", "/nothing"):
-            page = open_page(path, size_wh=PHONE, device="a" * 32)
+def responses_of(page: Page) -> list[Response]:
+    """What a page receives from now on."""
+    received: list[Response] = []
+    page.on("response", lambda response: received.append(response))
+    return received
+
+
+EVERY_PAGE = ("/", "/table", "/host", "/games", "/setup", "/rules", "/games/1", "/nothing")
+
+
+def test_every_page_loads_little_fits_320_px_and_has_targets_for_fingers(
+    stage: Stage, open_page: OpenPage, address: str
+) -> None:
+    """WCAG 2.2, 1.4.10 (reflow: 320 px wide), and 44 px for the way between the pages."""
+    waiting = ready(open_page("/", size_wh=PHONE, token=put(stage, "lobby")[0]))
+    assert too_small(waiting) == []
+    waiting.close()
+    stage.session.start("base", 0)
+    stage.session.end()
+    opened: dict[str, Page] = {}
+    for path in EVERY_PAGE:
+        page = opened[path] = open_page("/healthz", size_wh=PHONE, device="a" * 32)
+        loaded = responses_of(page)
+        page.goto(address + path)
+        if path == "/":
+            page.locator("#join-seats:not(:empty)").wait_for()
+            stage.session.rematch()
+        else:
             page.locator("main h2:visible, main .lead:visible, .table .now").first.wait_for()
-            page.wait_for_load_state("networkidle") if path == "/setup" else None
-            assert small(page) == [], path
+        page.wait_for_load_state("networkidle") if path in ("/setup", "/rules") else None
+        sizes = {each.url: len(each.body()) for each in loaded if "/api/" not in each.url}
+        assert any(url.endswith(".css") for url in sizes), path
+        assert path in ("/rules", "/nothing") or any(url.endswith(".js") for url in sizes), path
+        assert sum(sizes.values()) < 150_000, path
+        assert too_small(page) == [], path
+        assert path in ("/rules", "/nothing") or page.evaluate(NARROW, "nav a") == [], path
+    stage.roll(3, 4)
+    for path, page in opened.items():
+        resize(page, (320, 640))
+        drawn(page, stage) if path in ("/", "/table", "/host") else None
+        assert left(page, LOST) == [], path
 
 
 def test_points_below_zero_have_a_minus_sign_on_every_page(
@@ -285,28 +294,48 @@ def test_points_below_zero_have_a_minus_sign_on_every_page(
         assert "-2" not in page.locator("body").inner_text()
 
 
+SHAPES = """(signs) => signs.map((sign) =>
+  sign.firstElementChild.outerHTML.replace(/ (class|xmlns)="[^"]*"/g, ''))"""
+
+CONTRAST = """node => {
+  const channels = (text) => text.match(/[\\d.]+/g).slice(0, 3).map((each) => each / 255);
+  const { color, opacity } = getComputedStyle(node);
+  const under = channels(getComputedStyle(document.body).backgroundColor);
+  const ink = channels(color).map((c, i) => c * opacity + under[i] * (1 - opacity));
+  const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  const [one, two] = [ink, under]
+    .map((rgb) => rgb.map(linear))
+    .map(([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b);
+  return (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+}"""
+"""WCAG 2.2, 1.4.3, of a text right on the page's ground."""
+
 SIGHTS = ["deuteranopia", "protanopia", "tritanopia", "achromatopsia"]
 
 
-class TestRowsWithoutColour:
-    def test_each_has_its_shape(self, stage: Stage, open_page: OpenPage) -> None:
-        page = ready(open_page("/", token=put(stage, "action1", "big_points")[0]))
+def test_what_colours_say_can_be_seen_without_them(stage: Stage, open_page: OpenPage) -> None:
+    page = ready(open_page("/", token=put(stage, "lobby")[0]))
+    line = page.context.new_cdp_session(page)
+    legal, other = page.locator("[data-token=R7]"), page.locator("[data-token=R9]")
+    for state in walk(stage, "action1", "action2"):
+        drawn(page, stage)
+        if state == "action1":
+            for sight in SIGHTS:
+                line.send("Emulation.setEmulatedVisionDeficiency", {"type": sight})
+                assert brightness(legal) > brightness(other) + 8, sight
+            line.send("Emulation.setEmulatedVisionDeficiency", {"type": "none"})
+        else:
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                assert page.locator(".sum", has_text="7").evaluate(CONTRAST) >= 3, scheme
+    for _ in walk(stage, "action1", variant="big_points"):
+        drawn(page, stage)
         signs = page.locator(".row .sign")
         assert signs.all_text_contents() == [""] * 6  # letters would collide between languages
-        shapes = signs.evaluate_all("all => all.map((each) => each.firstElementChild.outerHTML)")
+        shapes = signs.evaluate_all(SHAPES)
         assert len({shape for shape, key in zip(shapes, "R_YG_B", strict=True) if key != "_"}) == 4
         pairs = signs.evaluate_all("all => all.map((each) => each.querySelectorAll('g').length)")
         assert pairs == [0, 2, 0, 0, 2, 0]
-
-    def test_legal_boxes_differ_in_brightness_and_not_only_in_colour(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        page = ready(open_page("/", token=put(stage, "action1")[0]))
-        line = page.context.new_cdp_session(page)
-        legal, other = page.locator("[data-token=R7]"), page.locator("[data-token=R9]")
-        for sight in SIGHTS:
-            line.send("Emulation.setEmulatedVisionDeficiency", {"type": sight})
-            assert brightness(legal) > brightness(other) + 8, sight
 
 
 def brightness(box: Locator) -> float:
@@ -347,15 +376,11 @@ class TestTheTricks:
             page.get_by_role("button", name=name).click()
         wait_until(page, lambda: tray.told[-3:] == ["cocked", "off", "dark"])
         assert violations(page) == []
-        table = ready(open_page("/table", size_wh=TV))
-        assert violations(table) == []
 
 
 def test_controls_are_at_least_a_finger_wide(stage: Stage, open_page: OpenPage) -> None:
-    """Controls that are pressed in every turn, and the way between the pages: 44 px."""
+    """Controls that are pressed in every turn: 44 px."""
     page = open_page("/", size_wh=PHONE)
-    page.locator("#join-seats:not(:empty)").wait_for()
-    assert page.evaluate(NARROW, "nav a") == []
     start_on_a_shared_tablet(page, stage)
     assert page.evaluate(NARROW, "#menu, #done, #points, .players button") == []
     for player in range(2):
@@ -363,28 +388,3 @@ def test_controls_are_at_least_a_finger_wide(stage: Stage, open_page: OpenPage) 
     stage.answer(0, None)
     page.get_by_role("button", name="Throw", exact=True).wait_for()
     assert page.evaluate(NARROW, ".tray-buttons button") == []
-    for path in ("/table", "/host", "/games", "/setup"):
-        other = open_page(path, size_wh=PHONE)
-        other.locator("nav a").first.wait_for()
-        assert other.evaluate(NARROW, "nav a") == [], path
-
-
-CONTRAST = """node => {
-  const channels = (text) => text.match(/[\\d.]+/g).slice(0, 3).map((each) => each / 255);
-  const { color, opacity } = getComputedStyle(node);
-  const under = channels(getComputedStyle(document.body).backgroundColor);
-  const ink = channels(color).map((c, i) => c * opacity + under[i] * (1 - opacity));
-  const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-  const [one, two] = [ink, under]
-    .map((rgb) => rgb.map(linear))
-    .map(([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b);
-  return (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
-}"""
-"""WCAG 2.2, 1.4.3, of a text right on the page's ground."""
-
-
-def test_the_white_sum_can_be_read_in_action_2(stage: Stage, open_page: OpenPage) -> None:
-    page = ready(open_page("/", token=put(stage, "action2")[0]))
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        assert page.locator(".sum", has_text="7").evaluate(CONTRAST) >= 3, scheme
