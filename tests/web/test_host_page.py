@@ -136,13 +136,15 @@ class TestTheHost:
         page.locator("#throw").wait_for(state="hidden")
         assert standing_out.count() == 0
 
-    def test_ending_early_says_that_it_counts_for_nobody(
+    def test_ending_early_is_red_and_says_that_it_counts_for_nobody(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "action1")
-        page = open_page("/host")
+        page = ready(open_page("/host"))
         page.get_by_role("button", name="End the game early").click()
         page.get_by_text("It counts for nobody.").wait_for()
+        page.locator("#ask-yes.is-danger").wait_for()
+        assert violations(page) == []
 
     def test_ending_early_asks_first(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "lobby")
@@ -182,7 +184,9 @@ class TestTheHost:
         stage.session.end()
         again.wait_for()
 
-    def test_a_refusal_is_seen_from_every_part(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_a_refusal_is_seen_from_every_part_and_read_out_each_time(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
         put(stage, "roll")
         page = open_page("/host", size_wh=PHONE_SMALL)
         for part in ("Players", "Settings", "Now"):
@@ -194,14 +198,6 @@ class TestTheHost:
             assert box is not None
             assert 0 <= box["y"] < PHONE_SMALL[1] - 40, part
             assert page.locator("#said").text_content() == ""  # that would read it out twice
-
-    def test_a_refusal_once_more_is_read_out_once_more(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        put(stage, "roll")
-        page = open_page("/host")
-        page.locator("#confirm").click()
-        page.locator("#why", has_text="isn’t lying flat").wait_for()
         page.evaluate(
             "new MutationObserver(() => (window.again = true))"
             ".observe(document.getElementById('why'), { childList: true })"
@@ -232,17 +228,6 @@ class TestTheHost:
         page.get_by_role("dialog").get_by_role("button", name="Switch off").click()
         wait_until(page, lambda: power.taken == [PowerStep.OFF])
 
-    def test_a_host_using_the_keyboard_keeps_the_focus(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        put(stage, "action1")
-        page = open_page("/host")
-        page.get_by_role("button", name="Answer for Cleo").focus()
-        stage.answer(0, None)
-        page.get_by_role("button", name="Answer for Ada").wait_for(state="detached")
-        focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
-        assert focused == "Answer for Cleo"
-
     def test_a_die_is_put_right_by_tapping_it(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "tapped")
         ada = open_page("/", token=tokens[0])
@@ -264,24 +249,30 @@ class TestTheHost:
         dialog.wait_for(state="hidden")
         ada.locator("#status", has_text="White 9: cross one box").wait_for()
 
-    @pytest.mark.parametrize("state", ["roll", "action1"])
     def test_a_die_is_put_right_from_the_table_view(
-        self, stage: Stage, open_page: OpenPage, state: str
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
-        put(stage, state)
+        put(stage, "roll")
         guest = open_page("/table", size_wh=TV)
         page = open_page("/host", size_wh=(1024, 768))
         page.locator("#game-text", has_text="Game 1").wait_for()
         page.goto(page.url.replace("/host", "/table"))
-        page.get_by_role("link", name="Correct green 3").click()
-        dialog = page.get_by_role("dialog")
-        dialog.get_by_role("button", name="green 5").click()
-        dialog.locator("#ask-yes").click()
-        page.wait_for_url("**/table")
-        if state == "roll":
-            wait_until(page, lambda: stage.session.view().tray.roll == a_roll(3, 4, green=5))
-        else:
-            wait_until(page, lambda: stage.state.roll == a_roll(3, 4, green=5))
+
+        def put_right(old: str, new: str) -> None:
+            page.get_by_role("link", name=f"Correct {old}").click()
+            dialog = page.get_by_role("dialog")
+            dialog.get_by_role("button", name=new).click()
+            dialog.locator("#ask-yes").click()
+            page.wait_for_url("**/table")
+
+        put_right("green 3", "green 5")
+        wait_until(page, lambda: stage.session.view().tray.roll == a_roll(3, 4, green=5))
+        page.get_by_role("link", name="Correct").first.wait_for()
+        assert violations(page) == []
+        assert stage.session.press() is None
+        stage.session.see(dice_in_tray(a_roll(3, 4, green=5), status="old"))
+        put_right("green 5", "green 6")
+        wait_until(page, lambda: stage.state.roll == a_roll(3, 4, green=6))
         page.get_by_role("link", name="Correct").first.wait_for()
         assert violations(page) == []
         assert guest.get_by_role("link", name="Correct").count() == 0
@@ -332,17 +323,22 @@ class TestTheHost:
         yes.click()
         wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
 
-    def test_it_answers_for_somebody_whose_phone_died(
+    def test_it_answers_for_somebody_whose_phone_died_and_keeps_the_focus(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "action1")
         page = open_page("/host")
+        page.get_by_role("button", name="Answer for Cleo").focus()
+        stage.answer(0, None)
+        page.get_by_role("button", name="Answer for Ada").wait_for(state="detached")
+        focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
+        assert focused == "Answer for Cleo"
         page.get_by_role("button", name="Answer for Benjamin").click()
         page.get_by_role("dialog").get_by_role("button", name="Green 7").click()
         wait_until(page, lambda: stage.state.answers[1] is not None)
         page.get_by_role("button", name="Answer for Cleo").click()
         page.get_by_role("dialog").get_by_role("button", name="Pass").click()
-        wait_until(page, lambda: stage.state.answers[2] is not None)
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION2)
         page.get_by_role("button", name="Answer for Cleo").wait_for(state="hidden")
 
     def test_another_device_needs_the_pin_of_the_table_view(

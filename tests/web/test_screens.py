@@ -363,10 +363,3 @@ class TestTheHostsPage:
         page.get_by_role("tabpanel", name="Players").wait_for()
         page.keyboard.press("ArrowLeft")
         assert page.get_by_role("img", name="The tray as the camera sees it").first.is_visible()
-
-    def test_a_step_that_destroys_is_red(self, stage: Stage, open_page: OpenPage) -> None:
-        put(stage, "action1")
-        page = ready(open_page("/host"))
-        page.get_by_role("button", name="End the game early").click()
-        page.locator("#ask-yes.is-danger").wait_for()
-        assert violations(page) == []
