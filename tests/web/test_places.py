@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
 from companion.engine import Phase
 from companion.tray import TrayStatus
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE_SMALL,
     OpenPage,
+    drawn,
     names,
     open_part,
     put,
     ready,
+    resize,
     violations,
     wait_until,
 )
@@ -77,23 +77,27 @@ class TestTheHost:
         assert focused(second) == "h-game"
         assert violations(second) == []
 
-    @pytest.mark.parametrize(
-        ("button", "yes"),
-        [
-            ("Continue without them (they pass)", "Yes, continue"),
-            ("End the game early", "Yes, end it"),
-            ("Answer for Ada", "Pass"),
-        ],
-    )
-    def test_a_step_that_leaves_no_button_leads_to_its_heading(
-        self, stage: Stage, open_page: OpenPage, button: str, yes: str
+    def test_a_button_that_goes_leads_to_its_heading(
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "action2")
         page = open_page("/host")
-        press(page, button)
-        press(page, yes)
-        page.get_by_role("dialog").wait_for(state="hidden")
-        assert stage.state.phase is not Phase.ACTION2
+        for button, yes in (
+            ("Continue without them (they pass)", "Yes, continue"),
+            ("Answer for Ada", "Pass"),
+            ("End the game early", "Yes, end it"),
+        ):
+            press(page, button)
+            press(page, yes)
+            page.get_by_role("dialog").wait_for(state="hidden")
+            assert stage.state.phase is not Phase.ACTION2, button
+            assert focused(page) == "h-game", button
+            assert stage.session.undo() is None
+            drawn(page, stage)
+        others = page.get_by_role("button", name="Continue without them")
+        others.focus()
+        assert stage.answer(stage.state.active, None) == ""
+        others.wait_for(state="hidden")
         assert focused(page) == "h-game"
 
     def test_a_die_put_right_leads_to_the_dice(self, stage: Stage, open_page: OpenPage) -> None:
@@ -107,15 +111,15 @@ class TestTheHost:
         assert focused(page) == "h-dice"
 
     def test_news_between_the_end_of_a_dialog_and_its_event_changes_nothing(
-        self, stage: Stage, open_page: OpenPage
+        self, stage: Stage, open_page: OpenPage, address: str
     ) -> None:
         put(stage, "roll")
-        page = open_page("/host")
+        page = open_page("/healthz")
         page.add_init_script(
             "{ const Stream = EventSource; EventSource = class extends Stream {"
             " constructor(...how) { super(...how); globalThis.stream = this; } }; }"
         )
-        page.reload()
+        page.goto(f"{address}/host")
         page.evaluate(NEWS_WHILE_CLOSING)
         press(page, "Correct green 3")
         press(page, "green 5")
@@ -143,28 +147,19 @@ class TestTheHost:
         page.locator("#ask-no", has_text="Non, attendre").click()
         assert focused(page) == "close"
 
-    def test_a_button_that_others_make_go_leads_to_its_heading(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        put(stage, "action1")
-        page = open_page("/host")
-        page.get_by_role("button", name="Continue without them").focus()
-        stage.session.undo()
-        page.get_by_role("button", name="Continue without them").wait_for(state="hidden")
-        assert focused(page) == "h-game"
-
-    @pytest.mark.parametrize("size_wh", [PHONE_SMALL, (820, 1180)])
     def test_the_bar_covers_nothing_that_has_the_focus(
-        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
         """WCAG 2.2, 2.4.11 (focus not obscured)."""
         put(stage, "action1")
-        page = open_page("/host", size_wh=size_wh)
+        page = open_page("/host", size_wh=PHONE_SMALL)
         open_part(page, "Settings")
-        page.get_by_role("tab", name="Settings").focus()
-        for _ in range(18):
-            page.keyboard.press("Tab")
-            assert page.evaluate(COVERED) == "", page.evaluate(FOCUSED)
+        for size_wh in (PHONE_SMALL, (820, 1180)):
+            resize(page, size_wh)
+            page.get_by_role("tab", name="Settings").focus()
+            for _ in range(18):
+                page.keyboard.press("Tab")
+                assert page.evaluate(COVERED) == "", (size_wh, page.evaluate(FOCUSED))
 
     def test_a_seat_handed_on_leads_not_to_freeing_it(
         self, stage: Stage, open_page: OpenPage
@@ -210,17 +205,7 @@ class TestTheGames:
 
 
 class TestAPlayer:
-    def test_leaving_a_game_moves_the_focus_to_the_way_back(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        page = ready(open_page("/", token=put(stage, "action1")[1]))
-        press(page, "More")
-        press(page, "Leave the game")
-        press(page, "Yes, leave")
-        page.get_by_label("Your name").wait_for()
-        assert focused(page) == "join"
-
-    def test_staying_moves_the_focus_back_to_leaving(
+    def test_staying_moves_the_focus_back_and_leaving_to_the_way_back(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = ready(open_page("/", token=put(stage, "action1")[1]))
@@ -228,6 +213,10 @@ class TestAPlayer:
         press(page, "Leave the game")
         press(page, "No, keep playing")
         assert focused(page) == "menu-leave"
+        press(page, "Leave the game")
+        press(page, "Yes, leave")
+        page.get_by_label("Your name").wait_for()
+        assert focused(page) == "join"
 
     def test_what_was_read_moves_the_focus_to_the_sheet(
         self, stage: Stage, open_page: OpenPage
