@@ -50,29 +50,23 @@ class TestWhoAmI:
         who = page.locator("#podium .who", has_text="(you)")
         assert who.locator("bdi").evaluate(LINES_OF_LAST_WORD) == 1
 
-    def test_the_own_chip_is_marked_and_is_not_the_turns_mark(
+    def test_everybody_has_a_mark_of_their_own_and_the_own_chip_says_so(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "roll")  # Ada throws
-        page = ready(open_page("/", size_wh=PHONE_SMALL, token=tokens[1]))
-        own = page.locator(".players .is-own")
-        assert own.count() == 1
-        assert "Benjamin" in own.inner_text()
-        assert own.get_by_text("you", exact=True).is_visible()
-        assert "is-active" not in (own.get_attribute("class") or "")
-
-    def test_every_player_has_a_shape_and_colour_of_their_own(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        tokens = put(stage, "roll")
         marks = """[...document.querySelectorAll('.player-mark')].map((mark) =>
           [mark.querySelector('path').getAttribute('d'), getComputedStyle(mark).fill].join())"""
-        phone = ready(open_page("/", token=tokens[0]))
+        phone = ready(open_page("/", size_wh=PHONE_SMALL, token=tokens[1]))
         table = ready(open_page("/table", size_wh=(1280, 720)))
         host = ready(open_page("/host"))
         found = {tuple(page.evaluate(f"[...new Set({marks})]")) for page in (phone, table, host)}
         assert len(found) == 1
         assert len(found.pop()) == 3
+        own = phone.locator(".players .is-own")
+        assert own.count() == 1
+        assert "Benjamin" in own.inner_text()
+        assert own.get_by_text("you", exact=True).is_visible()
+        assert "is-active" not in (own.get_attribute("class") or "")
 
     def test_a_turn_that_begins_changes_colour_and_vibrates_once(
         self, stage: Stage, open_page: OpenPage
@@ -180,27 +174,22 @@ class TestDone:
         ben.get_by_role("button", name="Throw", exact=True).wait_for()
 
 
-class TestThrowAndConfirm:
-    def test_they_are_in_the_menu_of_who_is_not_on_turn(
+class TestWhoIsNotOnTurn:
+    def test_they_see_trouble_and_throw_and_confirm_from_their_menu(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
-        tokens = put(stage, "roll")
+        tokens = put(stage, "roll")  # the green die is tilted
+        other = ready(open_page("/", token=tokens[(stage.state.active + 1) % 3]))
+        line = other.locator(".sentence[data-trouble] #status")
+        line.wait_for()
+        assert "green die" in line.inner_text()
+        assert violations(other) == []
         stage.session.see(dice_in_tray(a_roll(3, 4)))
         active = ready(open_page("/", token=tokens[stage.state.active]))
         assert active.get_by_role("button", name="Confirm").is_visible()
-        other = ready(open_page("/", token=tokens[(stage.state.active + 1) % 3]))
+        drawn(other, stage)
         assert not other.get_by_role("button", name="Confirm").is_visible()
         other.locator("#menu").click()
         assert violations(other) == []
         other.get_by_role("button", name="Confirm").click()
         other.locator("#status", has_text="White 7").wait_for()
-
-
-class TestTrouble:
-    def test_it_looks_like_trouble_on_every_phone(self, stage: Stage, open_page: OpenPage) -> None:
-        tokens = put(stage, "roll")  # the green die is tilted
-        page = ready(open_page("/", token=tokens[1]))
-        line = page.locator(".sentence[data-trouble] #status")
-        line.wait_for()
-        assert "green die" in line.inner_text()
-        assert violations(page) == []
