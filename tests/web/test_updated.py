@@ -30,11 +30,11 @@ def _of_the_version_before(page: Page, path: str, times: int = 1) -> None:
         route.fulfill(response=answer, body=text)
 
     page.route(re.compile(f"{re.escape(path)}$"), serve, times=times)
-    page.goto(page.url.replace("/rules", path))
+    page.goto(page.url.replace("/healthz", path))
 
 
 def test_open_pages_are_loaded_anew_after_an_update(open_page: OpenPage) -> None:
-    pages = {path: open_page("/rules") for path in ("/", "/table", "/host", "/games", "/stream")}
+    pages = {path: open_page("/healthz") for path in ("/", "/table", "/host", "/games", "/stream")}
     for path, page in pages.items():
         _of_the_version_before(page, path)
     for page in pages.values():
@@ -42,7 +42,7 @@ def test_open_pages_are_loaded_anew_after_an_update(open_page: OpenPage) -> None
 
 
 def test_a_page_that_stays_old_is_loaded_anew_once(open_page: OpenPage) -> None:
-    page = open_page("/rules")
+    page = open_page("/healthz")
     loads: list[str] = []
     page.on("load", lambda page: loads.append(page.url))
     _of_the_version_before(page, "/table", times=10)
@@ -52,7 +52,7 @@ def test_a_page_that_stays_old_is_loaded_anew_once(open_page: OpenPage) -> None:
 
 
 def test_nobody_who_types_is_interrupted(stage: Stage, open_page: OpenPage) -> None:
-    page = open_page("/rules", token=seat(stage, "Ada").token)
+    page = open_page("/healthz", token=seat(stage, "Ada").token)
     _of_the_version_before(page, "/")
     ready(page)
     page.locator("#another summary").click()
