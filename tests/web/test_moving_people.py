@@ -10,12 +10,15 @@ import pytest
 from companion.engine import Phase
 from tests.session.fakes import Stage
 from tests.web.browsing import (
+    PHONE,
     PHONE_SMALL,
     OpenPage,
     names,
     open_part,
     put,
     ready,
+    resize,
+    sit_on_a_shared_tablet,
     start_on_a_shared_tablet,
     violations,
     wait_until,
@@ -116,7 +119,11 @@ class TestPeople:
     def test_a_shared_tablet_shows_one_sheet_after_the_other(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
-        page = open_page("/", size_wh=(768, 1024))
+        page = open_page("/", size_wh=PHONE)
+        sit_on_a_shared_tablet(page)
+        for size_wh in (PHONE, (740, 360), (768, 1024)):
+            resize(page, size_wh)
+            assert violations(page) == [], size_wh
         start_on_a_shared_tablet(page, stage)
         assert violations(page) == []
         page.get_by_role("button", name="red 7, can be crossed now").click()
