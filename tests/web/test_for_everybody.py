@@ -332,6 +332,7 @@ def test_what_colours_say_can_be_seen_without_them(stage: Stage, open_page: Open
         drawn(page, stage)
         signs = page.locator(".row .sign")
         assert signs.all_text_contents() == [""] * 6  # letters would collide between languages
+        assert signs.locator("text").count() == 0
         shapes = signs.evaluate_all(SHAPES)
         assert len({shape for shape, key in zip(shapes, "R_YG_B", strict=True) if key != "_"}) == 4
         pairs = signs.evaluate_all("all => all.map((each) => each.querySelectorAll('g').length)")
