@@ -50,7 +50,7 @@ def test_nothing_scrolls_on_a_tablet_during_play(
             assert left(page, BEYOND) == [], (state, size_wh)
 
 
-def test_an_older_browser_shows_crosses_and_large_numbers_on_the_whole_screen(
+def test_an_older_browser_shows_crosses_and_numbers_on_the_whole_screen(
     stage: Stage, open_page: OpenPage, address: str
 ) -> None:
     """Chromium before 104 and 108, Safari before 17.4, and Firefox before 128."""
