@@ -199,11 +199,13 @@ def run_browser(
         is_elsewhere: Whether the table answers at another address by now.
         every_s: Seconds between two looks at the page.
     """
-    looks: list[bool] = []
+    has_shown, missed = False, 0
 
     def is_over(browser: int) -> bool:
-        looks.append(has_page(browser))
-        if True in looks and looks[-2:] == [False, False]:
+        nonlocal has_shown, missed
+        is_there = has_page(browser)
+        has_shown, missed = has_shown or is_there, 0 if is_there else missed + 1
+        if has_shown and missed == 2:
             LOGGER.warning("kiosk: the page crashed")
             return True
         return is_elsewhere()

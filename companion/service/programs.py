@@ -61,15 +61,15 @@ def runner(part: str, program: str, cure: str = "") -> Run:
 def run_to_end(
     command: Sequence[str],
     environ: Mapping[str, str] | None = None,
-    is_over: Callable[[int], bool] | None = None,
-    every_s: float = 5.0,
+    is_over: Callable[[int], bool] = lambda _: False,
+    every_s: float | None = None,
 ) -> int:
     """Run a program that shows something until it ends, and return its exit status.
 
     An interrupt ends the program first.
 
     Args:
-        is_over: Asked every `every_s` seconds by the program's number; ends it as well.
+        is_over: Asked every `every_s` seconds with the program's number; ends it as well.
 
     Raises:
         OSError: It cannot be run.
@@ -78,8 +78,8 @@ def run_to_end(
         try:
             while True:
                 with suppress(subprocess.TimeoutExpired):
-                    return program.wait(every_s if is_over else None)
-                if is_over is not None and is_over(program.pid):
+                    return program.wait(every_s)
+                if is_over(program.pid):
                     _end(program)
         except KeyboardInterrupt:
             _end(program)

@@ -25,11 +25,11 @@ from companion.engine import COLOURED, Phase, Roll
 from companion.errors import ConfigError
 from companion.mqtt.mosquitto import Mosquitto
 from companion.session.session import Joined
-from tests.mqtt.conftest import Listener, listen, mosquitto
+from tests.mqtt.conftest import Listener, listen, mosquitto, start_mosquitto
 from tests.waiting import until
 from web.security import SEAT_COOKIE
 
-__all__ = ["listen", "mosquitto"]  # fixtures
+__all__ = ["listen", "mosquitto", "start_mosquitto"]  # fixtures
 
 MARKS = 45
 LIMIT_MS = 100.0

@@ -6,6 +6,7 @@ import queue
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,25 @@ PATIENCE_S = 20.0
 
 
 @pytest.fixture
-def mosquitto(tmp_path: Path) -> Iterator[Mosquitto]:
+def start_mosquitto(tmp_path: Path) -> Iterator[Callable[..., Mosquitto]]:
+    """start_mosquitto(settings=...): a broker that is stopped after the test."""
     if installed() is None:
         pytest.skip("Mosquitto is not installed: apt-get install mosquitto")
-    folder = tmp_path / "mosquitto"
-    folder.mkdir()
-    running = Mosquitto(folder)
-    yield running
-    running.stop()
+    with ExitStack() as running:
+
+        def start(settings: str = "") -> Mosquitto:
+            folder = tmp_path / "mosquitto"
+            folder.mkdir()
+            broker = Mosquitto(folder, settings=settings)
+            running.callback(broker.stop)
+            return broker
+
+        yield start
+
+
+@pytest.fixture
+def mosquitto(start_mosquitto: Callable[..., Mosquitto]) -> Mosquitto:
+    return start_mosquitto()
 
 
 class Listener:

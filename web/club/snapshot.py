@@ -106,9 +106,7 @@ def _names(tables: Sequence[TableView]) -> dict[str, str]:
 
 def _is_shown(view: View, table: TableView) -> bool:
     """A table that is gone is only shown if somebody played or should play at it tonight."""
-    if table.is_online:
-        return True
-    if _is_playing(view.evening, table.board):
+    if table.is_online or _is_playing(view.evening, table.board):
         return True
     groups = view.evening.rounds[-1].groups if view.evening.rounds else ()
     used = {each.table for each in groups}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from companion.mqtt import client
-from companion.mqtt.mosquitto import Mosquitto, installed
+from companion.mqtt.mosquitto import Mosquitto
 from tests.mqtt.club.build import ClubOnDisk
 
 
@@ -20,12 +20,6 @@ def club(tmp_path: Path) -> Iterator[ClubOnDisk]:
 
 
 @pytest.fixture
-def mosquitto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mosquitto]:
-    if installed() is None:
-        pytest.skip("Mosquitto is not installed: apt-get install mosquitto")
+def mosquitto(mosquitto: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> Mosquitto:
     monkeypatch.setattr(client, "PAUSES_S", (0.02, 0.1))
-    folder = tmp_path / "mosquitto"
-    folder.mkdir()
-    running = Mosquitto(folder)
-    yield running
-    running.stop()
+    return mosquitto

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from companion.mqtt.broker import Broker, Message
 from companion.mqtt.client import Link
 from companion.mqtt.club.app import ClubApp, build_club
 from companion.mqtt.club.view import View
-from companion.mqtt.mosquitto import Mosquitto, installed
+from companion.mqtt.mosquitto import Mosquitto
 from companion.mqtt.payloads import encoded
 from companion.mqtt.topics import TableTopics
 from tests.conftest import ROOT
@@ -263,16 +263,13 @@ def test_another_machine_finds_the_result_of_a_table_without_a_clock(
 
 
 def test_a_broker_as_documented_hands_over_all_it_keeps(
-    tmp_path: Path, request: pytest.FixtureRequest
+    tmp_path: Path, start_mosquitto: Callable[..., Mosquitto], request: pytest.FixtureRequest
 ) -> None:
     """Mosquitto drops all but 1,020 of what it keeps for a new reader unless it is told not to."""
-    if installed() is None:
-        pytest.skip("Mosquitto is not installed: apt-get install mosquitto")
     page = (ROOT / "docs" / "club.md").read_text(encoding="utf-8")
     (written,) = re.findall(r"printf '(.*)'", page)
     lines = [line for line in written.split(r"\n") if not line.startswith(("listener", "password"))]
-    broker = Mosquitto(tmp_path, settings="\n".join(["allow_anonymous true", *lines]))
-    request.addfinalizer(broker.stop)
+    broker = start_mosquitto("\n".join(["allow_anonymous true", *lines]))
     table = Link(broker.broker, client_id="table", packets_per_s=10_000)
     table.start()
     for number in range(1, 1101):
