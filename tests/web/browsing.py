@@ -121,21 +121,18 @@ CODE = """async (css) => {
 """A QR code's picture as the page has it, as PNG in base64."""
 
 
-TAP_TWICE = """async ([x, y]) => {
-  const tap = () => document.elementFromPoint(x, y)?.click();
+TAP_TWICE = """async (button) => {
+  if (!button.isConnected) return false;
+  button.scrollIntoView({ block: 'nearest' });
+  const { x, y, width, height } = button.getBoundingClientRect();
+  const tap = () => document.elementFromPoint(x + width / 2, y + height / 2)?.click();
   tap();
   await new Promise((done) => setTimeout(done, 250));
   tap();
+  return true;
 }"""
-"""Both taps by the page's own clock: on a busy machine the second one would come too late."""
-
-
-MIDDLE = """(node) => {
-  node.scrollIntoView({ block: 'nearest' });
-  const { x, y, width, height } = node.getBoundingClientRect();
-  return [x + width / 2, y + height / 2];
-}"""
-"""Where to tap; at once, as the button may be drawn anew at any moment."""
+"""Both taps by the page's own clock: on a busy machine the second one would come too late.
+False if the button was drawn anew after it was found."""
 
 
 def scanned(page: Page, css: str) -> str:
@@ -303,7 +300,8 @@ def start_on_a_shared_tablet(page: Page, stage: Stage) -> None:
 
 def tap_twice(page: Page, button: Locator) -> None:
     """Two taps on one spot, however the page changes after the first."""
-    page.evaluate(TAP_TWICE, button.evaluate(MIDDLE))
+    while not button.evaluate(TAP_TWICE):
+        page.wait_for_timeout(50)
     page.wait_for_timeout(300)
 
 
