@@ -33,13 +33,13 @@ Mask = NDArray[np.uint8]
 
 _MAY_BE_TILTED = -2.0
 """Threshold in log odds of tilt above which one look alone does not announce a die
-(docs/evaluation.md, thresholds)."""
+(docs/limits.md)."""
 _AT_RIM = (0.1, 0.4)
 """Depths inside the measured floor (edges, at the die's middle) at which the probability of lying
 in the tray is 0 and 1; a die that touches a wall is half an edge deep."""
 _TRAY_BELOW, _IN_TRAY = (0.0, 0.45, 0.65, 0.8, 1.0), (0.0, 0.3, 0.5, 0.7, 1.0)
 """Values of the finder's tray map at a die's foot, and the probability of lying in the tray at each
-(docs/evaluation.md, thresholds)."""
+(docs/limits.md)."""
 _DISAGREE = 0.9
 """Confidence multiplier when the classifiers disagree; in one look it prevents an announcement by
 itself."""
@@ -48,7 +48,7 @@ _HARDLY_WHITE = 0.001
 """Least probability of white for a die whose tint is measured."""
 _COVERED, _WHOLE = 0.02, 0.997
 """Share of a top face under a thing above which it is partly hidden, unless its visible share is
-at least the second number (docs/evaluation.md, thresholds)."""
+at least the second number (docs/limits.md)."""
 _GUESS = 0.4
 """Least probability of a value to report it."""
 _SMALLEST_PX = 48
@@ -56,15 +56,14 @@ _SMALLEST_PX = 48
 MOVING = 0.4
 """Probability of motion above which a die counts as moving."""
 _BLURRED = 0.9
-"""Probability of motion above which a candidate counts as a moving die (docs/evaluation.md,
-thresholds)."""
+"""Probability of motion above which a candidate counts as a moving die (docs/limits.md)."""
 
 _DOWN, _ACROSS = np.mgrid[0.05:0.95:9j, 0.05:0.95:9j].astype(np.float32)[..., None]
 """How far 9 x 9 points spread over a top face lie from its first side, and along it."""
 
 _UNCLEAR = (TrayStatus.MISSING, TrayStatus.EXTRA, TrayStatus.UNCERTAIN)
-"""Statuses that another look may clear up (docs/evaluation.md, a second look). A second look hardly
-ever finds a cocked die flat; dice in motion and under a hand are seen again in the next frame."""
+"""Statuses that another look may clear up (docs/limits.md). A second look hardly ever finds a
+cocked die flat; dice in motion and under a hand are seen again in the next frame."""
 
 
 class DiceReader:

@@ -33,7 +33,7 @@ FEWEST = 3
 _LATEST = 10
 """Rolls over which colours are averaged, so that they follow the light of an evening."""
 _USUAL_ROLLS = 3
-"""Rolls that the usual spread of a look counts as (docs/evaluation.md, thresholds)."""
+"""Rolls that the usual spread of a look counts as (docs/limits.md)."""
 _LEAST = 1e-3
 """Added to probabilities of colours, so that their logarithms are finite."""
 _IMPOSSIBLE = 100.0
@@ -41,7 +41,7 @@ _IMPOSSIBLE = 100.0
 roll is certain."""
 _CLEARLY = 2.0
 """Difference (nats) to any other way to give out the dice of a roll that makes one certain
-(docs/evaluation.md, thresholds)."""
+(docs/limits.md)."""
 _UNLIKE = 4.6
 """Cost (nats) above which a die looks like another colour than the one it plays: below 1 in 100."""
 _ANOTHER = 14.0

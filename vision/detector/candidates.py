@@ -17,14 +17,12 @@ GLANCE, _CLOSER, _CLOSEST = FINDER_WH, (448, 352), (640, 512)
 """Width and height, in multiples of 32, to which a picture is fitted: at first, in a second look,
 and in a second look at small dice."""
 SMALL = 0.03
-"""Edge of dice in long sides of the picture below which they are small (docs/evaluation.md,
-thresholds)."""
+"""Edge of dice in long sides of the picture below which they are small (docs/limits.md)."""
 HOT, _SMEARED = 0.2, 0.5
 """Probabilities of a die's middle and of motion blur above which a peak is a candidate
-(docs/evaluation.md, thresholds)."""
+(docs/limits.md)."""
 _MOST = 16
-"""Maximum number of candidates; ten dice lie in the fullest tray worth reading (docs/evaluation.md,
-thresholds)."""
+"""Maximum number of candidates; ten dice lie in the fullest tray worth reading (docs/limits.md)."""
 _APART = 0.45
 """Peaks nearer to each other than this share of an edge are the same die."""
 

@@ -30,15 +30,13 @@ _WORTH = (0.03, 0.4)
 _DOUBT = 0.98
 """Probability of a die that shows its value, below which it gets views from all sides."""
 _UPRIGHT = 0.65
-"""Weight of the upright views in the tilt log odds (docs/evaluation.md, thresholds)."""
+"""Weight of the upright views in the tilt log odds (docs/limits.md)."""
 _BY_CROP, _BY_VIEW = 0.6, 1.2
-"""Weights of crop and upright view in the log probability of a value (docs/evaluation.md,
-thresholds)."""
+"""Weights of crop and upright view in the log probability of a value (docs/limits.md)."""
 _TORN = (-4.0, 2.0)
-"""Tilt range (log odds) in which a die gets views from all sides (docs/evaluation.md,
-thresholds)."""
+"""Tilt range (log odds) in which a die gets views from all sides (docs/limits.md)."""
 SURELY = 0.7
-"""Probability above which a candidate is a die (docs/evaluation.md, thresholds)."""
+"""Probability above which a candidate is a die (docs/limits.md)."""
 _RATHER_NONE, _MOVES, _HIDDEN = 0.0, 2.0, -1.0
 """Log odds of a die, of motion and of full view beyond which a candidate gets no upright view."""
 _OUTSIDE = 0.1

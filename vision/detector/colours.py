@@ -36,12 +36,12 @@ _BLUE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0)
 """Differences in blue of two dice, in standard deviations."""
 _BLUE_SAYS = (2.9, 2.7, 1.8, 0.4, -1.2, -2.6, -3.9, -4.5)
 """Log likelihood ratio (nats) of two white dice against a white and a yellow one, at each of
-`_BLUE` (docs/evaluation.md, thresholds)."""
+`_BLUE` (docs/limits.md)."""
 _RED = (0.0, 0.015, 0.03, 0.045, 0.06, 0.09, 0.12, 0.18)
 """Differences in red of two dice (log)."""
 _RED_SAYS = (1.6, 1.4, 0.85, 0.15, -0.65, -0.9, -1.5, -2.25)
 """Log likelihood ratio (nats) of two white dice against a white and a yellow one, at each of
-`_RED` (docs/evaluation.md, thresholds)."""
+`_RED` (docs/limits.md)."""
 _MOST = 4.0
 """Largest absolute value (nats) of the two ratios' sum."""
 

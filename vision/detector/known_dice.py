@@ -36,15 +36,15 @@ _SHADE = 0.3
 _HIGHLIGHTS = np.linspace(-0.3, 0.5, 9)
 """Shares of white that gloss adds to a face; negative if it was added during calibration."""
 _HIGHLIGHT = 0.25
-"""Standard deviation of the share of white (docs/evaluation.md, thresholds)."""
+"""Standard deviation of the share of white (docs/limits.md)."""
 _MOST_FACE = 6.0
 """Limit (nats) of a face misfit below `_ANOTHER`: alone it cannot overrule a confident reader."""
 _DARK = 20.0
 """Added to the sum of blue, green and red, so that noise hardly changes shares of dark faces."""
 _USUAL = (0.25, 0.02, 0.02)
-"""Usual standard deviations of a face's chromaticity (docs/evaluation.md, thresholds)."""
+"""Usual standard deviations of a face's chromaticity (docs/limits.md)."""
 LEAST_SPREAD = (0.1, 0.01, 0.01)
-"""Least standard deviations of a face's chromaticity (docs/evaluation.md, thresholds)."""
+"""Least standard deviations of a face's chromaticity (docs/limits.md)."""
 _PIPS_SPREAD = 25.0
 """Standard deviation of the pips' blue, green and red; pips are small, so it is wider."""
 _PIPS_MIXED = np.linspace(0.0, 0.6, 4)
@@ -53,7 +53,7 @@ _MOST_PIPS = 5.0
 """Limit (nats) of a pip misfit. It separates two dice that differ only in their pips: a confidence
 of 0.98 needs 3.9 nats."""
 _LATTICE = 0.24
-"""Distance of pips from the middle lines of a face, in edges (docs/evaluation.md, thresholds)."""
+"""Distance of pips from the middle lines of a face, in edges (docs/limits.md)."""
 _STRANGE = 8.0
 """Misfit (nats) above which a face is none of the known dice; it equals four deviations."""
 _LEFT = 0.5

@@ -60,11 +60,11 @@ UPRIGHT_OUTPUTS = 11 + TRAITS
 FLOAT, INT8, WEIGHTS = "float.onnx", "int8.onnx", "weights.onnx"
 """Parts of a packed network: its layers, the same in eight bits, and the weights of both."""
 EIGHT_BITS = ("upright",)
-"""Networks that have layers in eight bits (docs/evaluation.md, engines)."""
+"""Networks that have layers in eight bits (docs/limits.md)."""
 
 _ENGINE = (cv2.dnn.ENGINE_CLASSIC,) if hasattr(cv2.dnn, "ENGINE_CLASSIC") else ()
-"""Arguments that select the older, faster of OpenCV 5's two engines (docs/evaluation.md,
-thresholds). OpenCV accepts them for files only, not for buffers."""
+"""Arguments that select the older, faster of OpenCV 5's two engines (docs/limits.md). OpenCV
+accepts them for files only, not for buffers."""
 
 
 class Net(Protocol):

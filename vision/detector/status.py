@@ -20,30 +20,28 @@ PALETTE = tuple(DieColour)
 """The order of the first five columns of `DieEvidence.colours`; the sixth is none of them."""
 
 SURELY_DIE = 0.99
-"""Least probability of a die, if all dice in play are found above it (docs/evaluation.md,
-thresholds)."""
+"""Least probability of a die, if all dice in play are found above it (docs/limits.md)."""
 
 ANNOUNCE = 0.95
-"""Least probability that all dice in play are right to announce a roll (docs/evaluation.md,
-thresholds)."""
+"""Least probability that all dice in play are right to announce a roll (docs/limits.md)."""
 _SURPLUS = 8.0
 """Cost (nats) of leaving a detection unassigned: a missing die gets no detection whose probability
 of that colour is below 1 in 3,000."""
 _FOREIGN = 5.0
 """Cost (nats) of a die of another game, added to its cost of having none of the five colours: one
-tray in 150 is assumed to hold one (docs/evaluation.md, thresholds)."""
+tray in 150 is assumed to hold one (docs/limits.md)."""
 _LEFT_IN, _MIXED_UP = 2.0, 4.0
 """Cost (nats) of a die whose colour is out of play, added to the cost of that colour. The first
 applies to a surplus of dice: one tray in seven is assumed to hold a removed die. The second applies
 to the right number: in one tray in 55 the wrong die is assumed to be removed."""
 _SEE_ALL = 0.88
-"""Least visible share of a readable top face (docs/evaluation.md, thresholds)."""
+"""Least visible share of a readable top face (docs/limits.md)."""
 
 _HIDES = 1.5
 """Area of things (faces of a die) for each missing die above which they can hide them
-(docs/evaluation.md, thresholds)."""
+(docs/limits.md)."""
 _MOVES = 0.7
-"""Probability of motion above which a missing die moves (docs/evaluation.md, thresholds)."""
+"""Probability of motion above which a missing die moves (docs/limits.md)."""
 _SURELY_TILTED = 3.0
 """Threshold in log odds of tilt above which a die has no value."""
 

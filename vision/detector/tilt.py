@@ -29,7 +29,7 @@ _SLOPES = np.array([0.65, 0.8, 0.95, 1.15, 1.4, 1.7], np.float32)
 _SLOPE = 1.05
 """Inverse focal length that the context and tilt heads receive as zero."""
 _LIKELY, _LIKELY_SPREAD = 1.2, 0.25
-"""Mean and standard deviation of the inverse focal length (docs/evaluation.md, thresholds)."""
+"""Mean and standard deviation of the inverse focal length (docs/limits.md)."""
 GUESS = 0.12
 """Standard deviation of the finder's estimate of the floor's normal on synthetic frames."""
 _SPREADS = (0.015, 0.6)

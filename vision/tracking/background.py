@@ -27,7 +27,7 @@ _TOLERANCE = (12.0, 0.14)
 """Grey levels, and share of the brightness, that noise and lamps change."""
 _FRESH, _NOISE = 0.6, 2.0
 """Share of a detection's contrast that may be new if it lay there before, and grey levels of noise
-besides (docs/evaluation.md, live table)."""
+besides (docs/limits.md)."""
 _GAIN = (0.6, 1.6)
 """Range of brightness ratios that a lamp or an exposure causes."""
 _SAME_GAIN = 0.2
@@ -44,7 +44,7 @@ _SHADED = (0.4, 2.5)
 """Range of brightness ratios that a shadow causes as it comes and goes (chosen)."""
 _ELSEWHERE = 2.0
 """Area, in faces of a die, that may change besides; a larger thing may be a hand
-(docs/evaluation.md, live table)."""
+(docs/limits.md)."""
 _STEP = 4
 """Pixels between the points on which whole pictures are compared."""
 _FEW = 3

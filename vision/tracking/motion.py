@@ -26,7 +26,7 @@ NOISE_FACTOR = 7.0
 
 MOST_STEP_LEVELS = 25.0
 """Largest such step: beyond it the two frames differ by more than noise, as when a hand covers half
-of the tray (docs/evaluation.md, live table)."""
+of the tray (docs/limits.md)."""
 
 GAIN_RANGE = (0.5, 2.0)
 """Range by which lamp flicker or exposure changes the brightness of a row."""

@@ -14,8 +14,7 @@ THROW_S = 0.4
 """Seconds after a simulated throw within which the dice come into the picture."""
 
 RESTLESS_S = 2.0
-"""Seconds of motion after which dice are read that lie still beside it (docs/evaluation.md, live
-table)."""
+"""Seconds of motion after which dice are read that lie still beside it (docs/limits.md)."""
 
 PAUSE_S = 1.0
 """Seconds without motion that end it: a waving arm pauses at each turn (chosen, not measured)."""

@@ -17,7 +17,7 @@ _FACE, _RING = 0.5, (1.1, 1.7)
 """Radius of a disc on a die's face, and of a ring of floor around it, in edges (chosen)."""
 _STANDS_OUT = 0.25
 """Share of a die's contrast to the floor that is left if it lies there out of focus
-(docs/evaluation.md, live table)."""
+(docs/limits.md)."""
 _NOISE = 2.0
 """Grey levels of noise."""
 

@@ -25,11 +25,11 @@ _SCENES = 84
 """Scenes whose pictures give the ranges; a scene has about nine close-ups."""
 _FIRST = 2
 """Number of convolutions that stay in floating point at the start. Their activations have the
-widest ranges, and with so few channels eight bits gain no time (docs/evaluation.md, engines)."""
+widest ranges, and with so few channels eight bits gain no time (docs/limits.md)."""
 _AT_ONCE = 8
 """Pictures shown at once."""
 _INSIDE = 99.999
-"""Percentage of an activation's values inside its range (docs/evaluation.md, engines)."""
+"""Percentage of an activation's values inside its range (docs/limits.md)."""
 _PACKED_AT = (1980, 1, 1, 0, 0, 0)
 """Date of the packed files, so that equal networks give equal files."""
 
