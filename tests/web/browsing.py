@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OpenPage = Callable[..., "Page"]
 
 PHONE_SMALL, PHONE, PHONE_FLAT, TV = (360, 640), (390, 844), (844, 390), (1920, 1080)
+PI_DISPLAY = (800, 480)  # the seven inches made for the Raspberry Pi
 
 PATIENCE_S = 30.0
 """How long a browser may take on a machine that has much else to do (own choice); a wait ends as
@@ -57,7 +58,8 @@ OVERFLOWING = """() => {
   const news = document.querySelector('.news');
   const found = [...document.querySelectorAll('.news, .people li, .rows li, .top *')]
     .filter((node) => node.getClientRects().length && out(node, screen));
-  found.push(...[...news.children].filter((node) => out(node, news.getBoundingClientRect())));
+  const parts = [...news.children].filter((node) => node.getClientRects().length);
+  found.push(...parts.filter((node) => out(node, news.getBoundingClientRect())));
   const lines = [...document.querySelectorAll('.headline[data-kind=roll]')]
     .filter((node) => node.scrollHeight > 1.5 * parseFloat(getComputedStyle(node).fontSize));
   return [...found, ...lines].map((node) => node.className || node.tagName);

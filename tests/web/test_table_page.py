@@ -17,6 +17,7 @@ from tests.web.browsing import (
     PHONE,
     PHONE_FLAT,
     PHONE_SMALL,
+    PI_DISPLAY,
     TV,
     OpenPage,
     before_the_locks,
@@ -130,12 +131,17 @@ class TestTheTableView:
             assert picture is not None
             assert picture["y"] + picture["height"] <= tag["y"] + 0.5, size_wh
 
-    def test_it_fits_a_tv_and_a_phone_held_flat(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_it_fits_a_tv_a_small_display_and_a_phone_held_flat(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
         put(stage, "lobby")
         page = ready(open_page("/table", size_wh=TV))
         for state in walk(stage):
             drawn(page, stage)
             assert left(page, OVERFLOWING) == [], state
+            resize(page, PI_DISPLAY)
+            assert left(page, OVERFLOWING) == [], state
+            resize(page, TV)
             if state == "lobby":
                 sizes = "all => all.map((name) => getComputedStyle(name).fontSize)"
                 assert len(set(page.eval_on_selector_all("#people bdi", sizes))) == 1
@@ -168,7 +174,7 @@ class TestTheTableView:
         stage.answer(0, None)  # a penalty, said in two sentences
         stage.session.see(TrayView(TrayStatus.EMPTY))
         drawn(page, stage)
-        for size_wh in ((820, 1180), (1280, 720), TV):
+        for size_wh in ((820, 1180), (1280, 720), PI_DISPLAY, TV):
             resize(page, size_wh)
             assert left(page, BEYOND) == [], size_wh
             assert page.locator(".headline", has_text="Coup manqué").is_visible()
@@ -226,10 +232,11 @@ class TestTheTableView:
             closed = page.locator(f"html[lang={language}] .rows .is-closed", has_text="Benjamin")
             closed.wait_for()
             drawn(page, stage)
-            for size_wh in (TV, PHONE_FLAT, PHONE_SMALL):
+            for size_wh in (TV, PI_DISPLAY, PHONE_FLAT, PHONE_SMALL):
                 resize(page, size_wh)
                 case = language, size_wh
-                assert left(page, OVERFLOWING if size_wh == TV else OVERLAPPING) == [], case
+                fits = size_wh in (TV, PI_DISPLAY)
+                assert left(page, OVERFLOWING if fits else OVERLAPPING) == [], case
                 assert left(page, CUT) == [], case
                 assert size_wh == PHONE_SMALL or left(page, BROKEN) == [], case
             resize(page, (820, 1180))

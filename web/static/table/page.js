@@ -14,7 +14,7 @@ import { followReport } from "./report.js";
 import { offerSound, sound } from "./sound.js";
 
 const STILL_MS = 3_000;
-const ONE_SCREEN = matchMedia("(min-height: 561px) and (min-width: 600px)");
+const ONE_SCREEN = matchMedia("(min-height: 440px) and (min-width: 600px)");
 
 const isWatching = document.querySelector("main").dataset.watching !== undefined; // looks on, changes nothing
 const isOwnScreen = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname); // of the table's computer
