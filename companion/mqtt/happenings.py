@@ -93,6 +93,6 @@ def _text(kind: EventType, said: Sequence[Announcement], labels: Labels, phrases
 
 
 def _winners(game: Game) -> tuple[int, ...]:
-    if game.state.end is End.ENDED_EARLY:
+    if game.state.end is End.ENDED_EARLY or len(game.seats) == 1:
         return ()
     return tuple(game.seats[player] for rank, player in game.state.ranking if rank == 1)

@@ -170,7 +170,7 @@ class GameEvent(Struct, frozen=True):
         player: That seat's `PlayerState.label`.
         roll: The dice of roll and corrected.
         colour: Of the row that closed.
-        winners: Seats that won, of game_over; none if the game was ended early.
+        winners: Seats that won, of game_over; none if it was ended early or somebody played alone.
     """
 
     event_type: EventType

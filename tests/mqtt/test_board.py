@@ -164,6 +164,16 @@ def test_a_game_that_is_ended_early_has_no_winners(two: Stage) -> None:
     assert (over.event_type, over.winners) == ("game_over", ())
 
 
+def test_nobody_wins_a_game_alone(stage: Stage) -> None:
+    stage.seat("Ada")
+    stage.session.start("base", 0)
+    stage.roll(3, 4)
+    before = stage.session.view()
+    stage.play_out()
+    over = events(before, stage)[-1]
+    assert (over.event_type, over.winners) == ("game_over", ())
+
+
 def test_a_closed_row_names_its_colour(two: Stage) -> None:
     two.close_red()
     before = two.session.view()
