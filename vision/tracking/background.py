@@ -101,18 +101,23 @@ def _changed(was: NDArray[np.float32], now: NDArray[np.float32], ratio: float) -
     return np.asarray(difference > _TOLERANCE[0] + _TOLERANCE[1] * _brightness(now))
 
 
-def begins_throw(background: Background, pixels: Pixels, fresh: SceneEvidence) -> bool:
-    """Whether the dice of a still picture are the first of a throw.
+def begins_throw(
+    background: Background, pixels: Pixels, fresh: SceneEvidence, used: Sequence[Point]
+) -> bool:
+    """Whether the dice of a still picture are the first of a throw, or used ones beside a hand.
 
     They are if a hand is there, too, or if the floor around them and all that passed for a die
     before are as they were, whatever changed elsewhere. Otherwise a mat or the camera may have
-    moved; then they are if the picture differs from the background only where they lie.
+    moved; then they are if the picture differs from the background only where they lie. Before any
+    background was seen, all may be printed on the floor but what lies where a used die lay.
 
     Args:
         fresh: Dice and clutter that the background does not show.
+        used: Centres of the used dice.
     """
     before, dice = background.pixels, fresh.dice
-    if dice and fresh.clutter.thing > _ELSEWHERE:
+    is_known = before is not None or any(lies_at(used, die) for die in dice)
+    if dice and is_known and fresh.clutter.thing > _ELSEWHERE:
         return True
     if before is None or before.shape != pixels.shape or not dice:
         return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from companion.tray import Point, TrayStatus
 from vision.reading import Pixels
 from vision.tracking.background import Background, begins_throw, holds_roll, lies_at
@@ -22,11 +24,14 @@ class BackgroundModel:
         self._first: tuple[Point, ...] = ()  # detections taken for the first dice of a throw
         self._outlasted: tuple[Point, ...] = ()  # those of them that lay there before a whole roll
 
-    def learn(self, pixels: Pixels, rest: RestFrame, status: TrayStatus) -> bool:
+    def learn(
+        self, pixels: Pixels, rest: RestFrame, status: TrayStatus, used: Sequence[Point]
+    ) -> bool:
         """Take a settled tray into account; returns whether it is the background now.
 
         Args:
             status: The status that is shown.
+            used: Centres of the used dice.
         """
         inside = [die for die in rest.scene.dice if die.in_tray]
         places = tuple(die.centre_xy for die in inside)
@@ -37,7 +42,7 @@ class BackgroundModel:
             return False
         if status is TrayStatus.EMPTY:
             self._rolled = ()
-        elif begins_throw(self.background, pixels, rest.scene):
+        elif begins_throw(self.background, pixels, rest.scene, used):
             if not self._outlasted or not all(lies_at(self._outlasted, die) for die in inside):
                 self._first, self._outlasted = places, ()
                 return False

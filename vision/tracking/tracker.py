@@ -267,8 +267,10 @@ class TrayTracker:
 
     def _learn_background(self, frame: Frame, rest: RestFrame, shown: Shown) -> None:
         """Take a settled tray without a roll as the background of the next throw."""
-        pixels = as_pixels(frame.pixels)
-        if not shown.status.is_undecided and self._model.learn(pixels, rest, shown.status):
+        if shown.status.is_undecided:
+            return
+        pixels, used = as_pixels(frame.pixels), [die.centre_xy for die in self._state.used]
+        if self._model.learn(pixels, rest, shown.status, used):
             self._at_rest = (rest_frame(pixels, rest.scene, rest.at_s, self._model.background),)
 
     def expect_throw(self) -> None:

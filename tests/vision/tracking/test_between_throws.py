@@ -332,3 +332,16 @@ def test_used_dice_beside_a_hand_are_no_background_after_a_restart_either() -> N
         step(tracker, Frame(pixels, number / 10.0, number))
         assert tracker.view().roll is None
     assert tracker.view().status is TrayStatus.OLD
+
+
+@pytest.mark.parametrize("thing", [0.0, 3.0], ids=["dice alone", "large letters, too"])
+def test_printed_dice_are_background_from_the_first_picture_on(thing: float) -> None:
+    prints = [replace(each, centre_xy=(each.centre_xy[0], 200.0)) for each in SIX[1:3]]
+    steps = [prints, [*SIX, *prints], prints, [*SIX, *prints]]
+    reader = ListedReader({10 * n: scene(dice, thing=thing) for n, dice in enumerate(steps)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    said = []
+    for number in range(10 * len(steps)):
+        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
+        said.append(tracker.view().status.value)
+    assert said[9::10] == ["empty", "ok", "empty", "ok"]
