@@ -119,9 +119,9 @@ class Stillness:
         """
         was = self._seen
         if was is not None and says_the_same(was[1], reading) and lie_alike(was[0], rest):
-            if rest.at_s - was[0].at_s < RETRY_S:
+            if not is_first or rest.at_s - was[0].at_s < RETRY_S:
                 return
-            self._alike += is_first and bool(rest.scene.dice)
+            self._alike += bool(rest.scene.dice)
         else:
             self._alike = 1
         self._seen = (rest, reading)

@@ -148,6 +148,18 @@ def test_dice_are_read_though_the_tray_trembles(lasts: int) -> None:
     assert set(said[-int(0.5 / step_s) :]) == {TrayStatus.OK}
 
 
+@pytest.mark.parametrize(("fps", "lasts", "begins"), [(12, 3, 10), (20, 5, 12), (24, 4, 0)])
+def test_dice_on_a_tray_that_trembles_stay_readable(fps: int, lasts: int, begins: int) -> None:
+    """Every reading that comes half a second after another is the second one of a pause."""
+    tracker, said = tracker_of((0, scene(SIX))), []
+    for number in range(10 * fps):
+        is_aside = number >= begins and (number - begins) // lasts % 2
+        pixels = np.roll(with_squares(SIX), 3 * is_aside, axis=1)
+        step(tracker, Frame(pixels, number / fps, number))
+        said.append(tracker.view().status)
+    assert set(said[-3 * fps :]) == {TrayStatus.OK}
+
+
 @pytest.mark.parametrize("ends_after", range(1, 6))
 def test_a_die_that_was_turned_under_a_shadow_is_read_soon_after(ends_after: int) -> None:
     tracker, rolls = tracker_of((0, scene(SIX)), (80, tipped_over())), []
