@@ -191,7 +191,11 @@ def confirm(state: Settling, roll: Roll | None = None) -> Settling:
 
 def correct(state: Settling, roll: Roll) -> Settling:
     """Note that the dice confirmed last show another roll, unless they are gone."""
-    return replace(state, last_rolls=(*state.last_rolls, roll)) if state.last_rolls else state
+    return replace(
+        state,
+        used_rolls=(*state.used_rolls, roll) if state.used_rolls else (),
+        last_rolls=(*state.last_rolls, roll) if state.last_rolls else (),
+    )
 
 
 def look_again(state: Settling) -> Settling:

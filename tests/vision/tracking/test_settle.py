@@ -378,3 +378,13 @@ def test_a_correction_of_dice_that_are_gone_uses_no_others_up() -> None:
     state, _ = play([MOVED, bad("empty"), bad("empty")], confirm(state, A.roll))
     _, said = play([MOVED, B, B], correct(state, B.roll))
     assert said[-1] == "ok"
+
+
+def test_a_typed_roll_that_was_put_right_is_no_new_throw() -> None:
+    """The camera looks past the tray as it is typed."""
+    typed = ok("34-1125").roll  # two dice
+    assert typed is not None
+    assert A.roll is not None
+    state, _ = play([EMPTY, EMPTY], confirm(Settling(), typed))
+    assert play([MOVED, A, A], correct(state, A.roll))[1][-1] == "old"
+    assert play([MOVED, A, A], state)[1][-1] == "ok", "else this could not fail"
