@@ -72,10 +72,13 @@ def struck_by(record: Record) -> frozenset[int]:
     return frozenset(each for each in listed if is_whole_number(each))
 
 
-def last_rolls(records: Iterable[Record]) -> tuple[Roll, ...]:
+def last_rolls(records: Iterable[Record], earlier: tuple[Roll, ...] = ()) -> tuple[Roll, ...]:
     """The roll that was confirmed last, to tell its dice from newly thrown ones.
 
     Its corrections stand before it: the dice may be read as before or as they are.
+
+    Args:
+        earlier: The same before these records.
     """
     found: list[Roll] = []
     for record in reversed(visible_records(records)):
@@ -88,8 +91,8 @@ def last_rolls(records: Iterable[Record]) -> tuple[Roll, ...]:
             if isinstance(event, (Rolled, RollCorrected)):
                 found.append(event.roll)
             if record.kind == "rolled":
-                break
-    return tuple(found)
+                return tuple(found)
+    return (*found, *earlier)
 
 
 @dataclass(slots=True)

@@ -43,7 +43,7 @@ class Memory:
     @property
     def last_rolls(self) -> tuple[Roll, ...]:
         """The roll that was confirmed last, corrections first."""
-        return last_rolls(record for record, _ in self.trail.steps) or self.earlier_rolls
+        return last_rolls((record for record, _ in self.trail.steps), self.earlier_rolls)
 
     def after(self, records: Iterable[Record]) -> Memory:
         """The memory after steps that were taken now."""
@@ -96,7 +96,7 @@ def _read_on(base: Memory, records: list[Record]) -> Memory | None:
         projection.trail,
         keys_after(base.keys, records),
         notices_of(records, table),
-        last_rolls(earlier) or base.earlier_rolls,
+        last_rolls(earlier, base.earlier_rolls),
         base.is_repaired,
     )
 

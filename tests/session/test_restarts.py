@@ -99,6 +99,14 @@ class TestRestarts:
         corrected.session.rematch()
         assert corrected.again().session.last_rolls == rolls
 
+    def test_a_roll_corrected_after_a_pause_is_known_as_it_was_read(self, two: Stage) -> None:
+        two.roll(4, 3)
+        before = two.state.roll
+        two.session.pause()
+        two.session.resume(1)
+        two.correct(4, 3, red=6, blue=6)
+        assert two.again().session.last_rolls == (two.state.roll, before)
+
     @pytest.mark.logs_errors
     def test_a_press_on_a_full_disk_is_refused_with_the_reason(self, two: Stage) -> None:
         two.store.close()
