@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from companion.engine import Phase
-from companion.tray import TrayStatus
+from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE_SMALL,
@@ -161,6 +161,16 @@ class TestTheHost:
                 page.keyboard.press("Tab")
                 assert page.evaluate(COVERED) == "", (size_wh, page.evaluate(FOCUSED))
 
+    def test_dice_that_move_again_lead_from_the_picture_to_their_heading(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host")
+        page.locator("#reading a[aria-label='Correct green 3']").focus()
+        stage.session.see(TrayView(TrayStatus.MOVING, None, 1, (640, 480)))
+        page.locator("#reading.is-old").wait_for(state="hidden")
+        assert focused(page) == "h-dice"
+
     def test_a_seat_handed_on_leads_not_to_freeing_it(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
@@ -205,6 +215,18 @@ class TestTheGames:
 
 
 class TestAPlayer:
+    def test_a_seat_that_is_taken_over_leads_to_the_lobby(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "lobby")
+        player, guest = ready(open_page("/", token=tokens[0])), ready(open_page("/"))
+        assert stage.session.offer(2) is None
+        guest.get_by_role("button", name="Take Cleo’s seat").focus()
+        press(player, "Take Cleo’s seat")
+        for page, view in ((player, "lobby"), (guest, "join")):
+            page.get_by_role("button", name="Take Cleo’s seat").wait_for(state="detached")
+            assert focused(page) == view
+
     def test_staying_moves_the_focus_back_and_leaving_to_the_way_back(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

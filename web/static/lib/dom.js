@@ -72,7 +72,8 @@ const nameOf = (node) => node.getAttribute("aria-label") ?? node.textContent;
 const holders = (node) => [...node.querySelectorAll(CAN_HOLD_FOCUS)];
 
 /** Return a function that restores the focus after a redraw, or null if nothing had it.
- * If the list entry has fewer buttons now, the entry itself is focused: its other buttons do something else. */
+ * If the list entry has fewer buttons now, the entry itself is focused: its other buttons do something else.
+ * If nothing is left that could have the focus, the heading has it. */
 function focusIn(node) {
   const focused = document.activeElement;
   if (focused === node || !node.contains(focused)) return null;
@@ -84,7 +85,8 @@ function focusIn(node) {
     const entry = node.children[Math.min(line, node.children.length - 1)];
     const isEntry = entry?.localName === "li" && (at < 0 || holders(entry).length < before);
     const same = all.find((each) => nameOf(each) === name);
-    focusOn(same ?? (isEntry ? entry : all[Math.min(at, all.length - 1)]));
+    const next = same ?? (isEntry ? entry : all[Math.min(at, all.length - 1)]);
+    focusOn(next ?? headingOf(node) ?? node.closest("main"));
   };
 }
 
@@ -94,7 +96,9 @@ export function focusOn(node) {
   node?.focus({ preventScroll: true });
 }
 
-const isSeen = (node) => node !== document.body && node.getClientRects().length > 0;
+const isSeen = (node) =>
+  node !== document.body && node.getClientRects().length > 0 && getComputedStyle(node).visibility === "visible";
+
 /** Return the heading of the card around an element, or the one that its bar names. */
 function headingOf(node) {
   const bar = node?.closest("[data-heading]");
