@@ -278,3 +278,35 @@ class TestAPlayer:
         dialog.wait_for(state="hidden")
         page.locator("#tray-buttons").wait_for(state="hidden")
         assert focused(page) == "game"
+
+    def test_a_step_taken_back_leads_from_throwing_to_the_game(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))
+        page.get_by_role("button", name="Throw", exact=True).focus()
+        assert stage.session.undo() is None
+        drawn(page, stage)
+        assert focused(page) == "game"
+
+    def test_what_goes_from_the_menu_leads_to_the_way_out_of_it(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "roll")[stage.state.active - 2]))
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        press(page, "More")
+        page.get_by_role("button", name="Confirm", exact=True).focus()
+        assert stage.session.press() is None  # somebody else was quicker
+        drawn(page, stage)
+        assert focused(page) == "menu-close"
+        page.keyboard.press("Enter")
+        assert focused(page) == "menu"
+
+    def test_an_end_while_the_menu_is_open_leads_from_it_to_the_result(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1")[0]))
+        press(page, "More")
+        assert stage.session.end() is None
+        page.locator("#over").wait_for()
+        page.keyboard.press("Escape")
+        assert focused(page) == "over"

@@ -20,6 +20,9 @@ export function offerMenu(whose) {
     $("more").showModal();
   });
   $("menu-close").addEventListener("click", closeMenu);
+  $("more").addEventListener("close", () => {
+    if (!$("over").hidden) $("over").focus({ preventScroll: true }); // the button that opened it lies behind
+  });
   $("menu-leave").addEventListener("click", () => askLeave(true));
   $("menu-stay").addEventListener("click", () => {
     askLeave(false);

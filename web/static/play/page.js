@@ -90,7 +90,9 @@ function draw(state) {
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
   else drawGame(state, game, mine);
-  if (held?.closest("[hidden]") && $(view).contains(held)) $(view).focus({ preventScroll: true });
+  const kept = document.activeElement;
+  const isLost = held !== document.body && (kept === document.body || kept.closest("[hidden]"));
+  if (isLost) ($("more").open ? $("menu-close") : $(view)).focus({ preventScroll: true });
   const announced = state.announcement;
   if (announced && announced.number !== announcedNumber) {
     // turns and refusals stand in other live regions
