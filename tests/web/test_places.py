@@ -199,6 +199,9 @@ def test_the_table_view_keeps_the_focus_on_its_button(stage: Stage, open_page: O
     press(page, "Confirm")
     page.get_by_role("button", name="Confirm", disabled=True).wait_for()
     assert focused(page) == "confirm"
+    assert stage.session.end() is None
+    page.locator("#confirm").wait_for(state="hidden")
+    assert focused(page) == "h-table"
 
 
 class TestTheGames:

@@ -2,7 +2,7 @@
 import { Countdown } from "../lib/countdown.js";
 import { keepAwake } from "../lib/awake.js";
 import { chooseTheme } from "../lib/device.js";
-import { $, el, onPress, redraw, setAttribute, setOff, setText, show } from "../lib/dom.js";
+import { $, el, keepFocus, onPress, redraw, setAttribute, setOff, setText, show } from "../lib/dom.js";
 import { onConnection, onState, post, reasonOf, start, turnShown } from "../lib/live.js";
 import { SEATS, namesOf } from "../lib/seats.js";
 import { drawPicture } from "../lib/tray-picture.js";
@@ -27,6 +27,7 @@ function draw(state) {
   if (table.language !== language && !isWatching) return location.reload(); // this screen uses the table's language
   const nameOf = namesOf(game, seats);
   const isOver = game?.over ?? false;
+  const goOn = keepFocus();
   const taken = t("table.taken", { count: seats.length, most: SEATS });
   document.querySelector("main").classList.toggle("is-over", isOver);
   setText($("now"), game === null ? taken : nowText(game, nameOf));
@@ -47,6 +48,7 @@ function draw(state) {
   keepAwake(isOwnScreen || (game !== null && !isOver));
   sound(state);
   fit();
+  goOn();
 }
 
 /** The picture is for devices that were let in. */
