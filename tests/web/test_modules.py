@@ -103,13 +103,18 @@ def test_everybody_is_asked_to_throw_for_a_bot(call: Call) -> None:
 
 
 def test_the_last_answer_is_worded_before_the_table_replies_as_after(call: Call) -> None:
-    game = {"phase": "action1", "active": 0, "closing": [], "players": []}
+    red = {"key": "R", "name": "red", "boxes": [{"token": "R7", "number": 7}]}
+    game = {"phase": "action1", "active": 0, "closing": [], "players": [], "rows": [red]}
     sent = {"game": game | {"waiting_for": [0], "closes_in_s": None}, "table": {"take_back": True}}
     settled = {"game": game | {"waiting_for": [], "closes_in_s": 3}, "table": {"take_back": True}}
-    passed = {"box": None, "done": True}
-    status = "v.slice(0, 2).map((s) => m.statusOf(s, { seat: 0 }, v[2], () => 'Ben'))"
-    texts = call("play/status.js", status, sent, settled, passed)
+    passed, tapped = {"box": None, "done": True}, {"box": "R7", "done": False}
+    status = "v.slice(0, 2).map((s) => m.statusOf(s, v[3], v[2], () => 'Ben'))"
+    dice = [{"colour": "white", "value": 3}, {"colour": "white", "value": 4}]
+    mine = {"seat": 0, "made_by": {"R7": dice}}
+    texts = call("play/status.js", status, sent, settled, passed, mine)
     assert texts == ["You pass. You can still change your answer."] * 2
+    texts = call("play/status.js", status, sent, settled, tapped, mine)
+    assert texts == ["Red 7 (white 3 + white 4) counts in a moment. Tap again to undo."] * 2
 
 
 class TestDice:

@@ -31,15 +31,16 @@ export function statusOf(state, mine, answer, nameOf) {
     .join("");
   if (answer === null) return closes + choiceStatus(state, mine) + adviceOf(game, mine);
   const box = answer.box ? boxName(game, answer.box) : null;
+  const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
   if (box && !answer.done) {
     const dice = pairOf(mine.made_by[answer.box] ?? []);
-    return closes + t(game.closes_in_s ? "say.tapped.counts" : "say.tapped", { box: capital(box), dice });
+    // the last answer opens the countdown: worded before the table replies, it is read out once
+    const key = game.closes_in_s || !waiting.length ? "say.tapped.counts" : "say.tapped";
+    return closes + t(key, { box: capital(box), dice });
   }
   if (closing.length) return closes + t("say.may_change");
   const chosen = box ? t("say.crossed", { box: capital(box) }) : t("say.passed");
-  const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
   if (waiting.length) return `${chosen} ${t("say.waiting", { names: listOf(waiting) })}`;
-  // the last answer opens the countdown: worded before the table replies, it is read out once
   return game.closes_in_s || state.table.take_back ? `${chosen} ${t("say.may_change")}` : chosen;
 }
 
