@@ -317,6 +317,17 @@ class TestTheTableView:
         page.locator(".banner").wait_for()
         assert page.locator(".news").inner_text().count("Last step undone.") == 1
 
+    def test_a_second_step_taken_back_is_read_out_like_the_first(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action2")
+        for page in (ready(open_page("/table")), ready(open_page("/", token=tokens[0]))):
+            page.evaluate(READ_OUT)
+            for _ in range(2):
+                assert stage.session.undo() is None
+                drawn(page, stage)
+            assert page.evaluate("readOut").count("Last step undone.") == 2
+
     def test_while_people_answer_the_sum_stands_still_and_nothing_is_read_out(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -97,7 +97,7 @@ function draw(state) {
   if (announced && announced.number !== announcedNumber) {
     // turns and refusals stand in other live regions
     if (announcedNumber !== null && !["turn", "refused"].includes(announced.kind))
-      setText($("said"), announced.text);
+      $("said").textContent = announced.text; // also the same once more is announced
     // a refusal of the real button is shown to the active player
     const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < PRESS_MS;
     if (announcedNumber !== null && announced.kind === "refused" && isMine) {

@@ -41,7 +41,8 @@ function draw(state) {
   countdown.follow(state);
   drawCountdown();
   setText($("trouble"), troubleOf(state)); // the headline is redrawn, too
-  setText($("said"), announcement?.text ?? ""); // announced once, though the news is redrawn with each answer
+  // announced once, though the news is redrawn with each answer, and the same once more is announced anew
+  redraw($("said"), announcement, () => [announcement?.text ?? ""]);
   drawRows(game, nameOf);
   drawPeople(state);
   followReport(state);
