@@ -137,6 +137,7 @@ class TestDone:
             assert stage.answer(player, None) == ""
         page.locator("#status", has_text="counts in a moment").wait_for()
         page.locator("#done", has_text=re.compile(r"^Done \(\d+\)$")).wait_for()
+        page.get_by_role("button", name="Done", exact=True).wait_for()  # read out once
         page.locator("[data-token=R7]").click()
         page.locator("#done", has_text="Pass").wait_for()
         wait_until(page, lambda: stage.state.answers[0] is None)  # the page is ahead of the table
@@ -169,7 +170,7 @@ class TestDone:
         wait_until(ben, lambda: not stage.state.waiting_for)
         stage.time.pass_s(600.1)
         ada.get_by_role("button", name="Pass", disabled=False).click()
-        ben.get_by_role("button", name="Closes in").wait_for()  # who only watches sees it, too
+        ben.get_by_role("button", name="Closes in …").wait_for()  # who only watches sees it, too
         stage.time.pass_s(600.1)
         ben.get_by_role("button", name="Throw", exact=True).wait_for()
 

@@ -1,6 +1,6 @@
 // The button that ends an answer, and the countdown in it while answers may still be taken back.
 import { Countdown } from "../lib/countdown.js";
-import { $, GUARD_MS, setOff, setText } from "../lib/dom.js";
+import { $, GUARD_MS, setAttribute, setOff, setText } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 
 let guardedFor = ""; // the meaning for which the button was last disabled
@@ -38,7 +38,11 @@ function setLength(button, seconds, version) {
 function label(button, game, answer, isMyMove) {
   const { seconds } = countdown;
   const canTakeBack = isMyMove && Boolean(answer?.done) && seconds > 0;
-  setText(button, textOf(game, answer, isMyMove, canTakeBack, seconds));
+  const text = textOf(game, answer, isMyMove, canTakeBack, seconds);
+  const name = text.replace(/ \(\d+\)$/, "").replace(/\d+$/, "…");
+  setText(button, text);
+  // with the seconds in its name, the focused button would be read out anew with each of them
+  setAttribute(button, "aria-label", name === text ? null : name);
   setOff(button, !game.over && (!isMyMove || (Boolean(answer?.done) && !canTakeBack) || guardTimer !== 0));
   button.classList.toggle("is-back", canTakeBack);
   button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box && !canTakeBack);
