@@ -184,6 +184,20 @@ class TestNothingIsMixed:
         page.get_by_label("Sprache").select_option(label="Wie auf diesem Gerät")
         page.get_by_text("Welcome, Ada!").wait_for()
 
+    @pytest.mark.parametrize("leave", ["Tab", "Enter"])
+    def test_keys_go_through_the_list_before_one_holds(
+        self, open_page: OpenPage, leave: str
+    ) -> None:
+        """WCAG 2.2, 3.2.2 (on input)."""
+        page = ready(open_page("/"))
+        page.get_by_label("Language").focus()
+        for _ in range(2):  # by way of English to German
+            page.keyboard.press("ArrowDown")
+            page.wait_for_timeout(300)
+        assert page.evaluate("document.activeElement.id") == "language"
+        page.keyboard.press(leave)
+        page.get_by_label("Sprache").wait_for()
+
 
 def game(stage: Stage) -> list[Callable[[], object]]:
     """The states of a game, one after another."""

@@ -6,12 +6,33 @@ const THEME = "dice_companion_theme"; // the cookie that the server makes its pa
 const MONTH_S = 30 * 24 * 3600;
 
 export function offerDevice() {
-  $("language").addEventListener("change", async (event) => {
-    const answer = await post("/api/language", { language: event.target.value || null });
+  onChoice($("language"), async (language) => {
+    const answer = await post("/api/language", { language: language || null });
     if (answer?.ok) location.reload();
     else $("device-form").reset();
   });
-  $("theme").addEventListener("change", (event) => chooseTheme(event.target.value));
+  onChoice($("theme"), chooseTheme);
+}
+
+/** Act on a choice. What an arrow key or a letter chooses may be on the way to another one:
+ * it holds once the list is left, or by Enter. */
+function onChoice(select, act) {
+  let isByKey = false;
+  let isDue = false;
+  const end = () => {
+    if (isDue) act(select.value);
+    isDue = false;
+  };
+  select.addEventListener("keydown", ({ key }) => {
+    if (key === "Enter") end();
+    isByKey = true;
+    setTimeout(() => (isByKey = false)); // the choice in an open list comes later
+  });
+  select.addEventListener("change", () => {
+    isDue = true;
+    if (!isByKey) end();
+  });
+  select.addEventListener("blur", end);
 }
 
 /** Show light or dark pages from now on, or with "" those that the device prefers. */
