@@ -100,3 +100,10 @@ def test_the_host_of_five_plays_again_without_scrolling(stage: Stage, open_page:
             box = page.get_by_role("button", name=name).bounding_box()
             assert box is not None
             assert box["y"] + box["height"] <= size_wh[1], size_wh
+
+
+def test_the_points_that_penalties_cost_are_named(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "roll")
+    stage.play_out()
+    page = ready(open_page("/", token=tokens[0]))
+    page.locator(".podium").get_by_role("img", name="4 of 4 penalties, minus 20 points").wait_for()

@@ -1,5 +1,6 @@
 // The ranking at the end of a game, with the points of each row.
 import { el } from "./dom.js";
+import { missesText } from "./misses.js";
 import { playerMark } from "./player-mark.js";
 import { numeral, t } from "./words.js";
 
@@ -23,7 +24,14 @@ export function podium(game, nameOf, own = null) {
       ),
     );
     if (player.points.minus)
-      parts.push(el("span", { class: "part is-minus", text: numeral(-player.points.minus) }));
+      parts.push(
+        el("span", {
+          class: "part is-minus",
+          role: "img",
+          "aria-label": missesText(player),
+          text: numeral(-player.points.minus),
+        }),
+      );
     return el(
       "li",
       { class: `rank-${rank === null ? 4 : Math.min(rank, 4)}` },
