@@ -158,6 +158,18 @@ class TestThePage:
         for css in ("form", "button", "a[download]"):
             assert page.locator(css).filter(visible=True).count() == 0, css
 
+    def test_a_slid_step_is_read_out_once(self, stage: Stage, open_page: OpenPage) -> None:
+        an_evening(stage)
+        page = open_page("/games/1")
+        title = page.locator("#step-title:not(:empty)")
+        title.wait_for()
+        page.locator("#step").press("ArrowLeft")
+        title.filter(has_text="Turn 10 of 11").wait_for()
+        assert title.get_attribute("aria-live") == "off"  # the slider has told it
+        page.get_by_role("button", name="Previous roll").press("Enter")
+        title.filter(has_text="Turn 9 of 11").wait_for()
+        assert title.get_attribute("aria-live") == "polite"
+
     def test_an_unknown_game_is_not_found(self, open_page: OpenPage) -> None:
         page = open_page("/games/9")
         page.get_by_role("alert").filter(has_text="There is no such saved game.").wait_for()

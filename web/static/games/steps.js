@@ -1,6 +1,6 @@
 // A game roll by roll: the dice, the picture if one is kept, what everybody crossed, and all sheets.
 import { rollOf } from "../lib/dice.js";
-import { $, el, redraw, setOff, setText, show } from "../lib/dom.js";
+import { $, el, redraw, setAttribute, setOff, setText, show } from "../lib/dom.js";
 import { get } from "../lib/live.js";
 import { miniSheet } from "../lib/mini-sheet.js";
 import { numeral, t } from "../lib/words.js";
@@ -47,6 +47,8 @@ async function showRoll(number) {
 
 function drawTurn({ turn, name, roll, marks, miss, picture }, most) {
   const title = t("games.step", { turn, most, name });
+  // the slider tells its own value
+  setAttribute($("step-title"), "aria-live", document.activeElement === $("step") ? "off" : "polite");
   setText($("step-title"), title);
   $("step").setAttribute("aria-valuetext", title);
   redraw($("step-dice"), roll, () => rollOf({ roll, dice: Object.keys(roll.colour) }));
