@@ -158,8 +158,13 @@ class TestPlaying:
         before_the_locks(stage, "R", "")
         ben = open_page("/", token=tokens[1])
         ben.get_by_role("button", name="red 12", exact=True).wait_for()
+        said = ben.locator("#said")
         stage.answer(0, "R12")
         ben.locator("#status", has_text="Ada is closing red. White 12: ").wait_for()
+        assert said.inner_text() == ""  # what is said already is not said once more
+        assert stage.session.withdraw(0, stage.state.turn, 1) is None
+        said.filter(has_text="Ada isn’t closing red after all.").wait_for(state="attached")
+        stage.answer(0, "R12")
         ben.get_by_role("button", name="blue 12, can be crossed now").click()
         ben.locator(
             "#status",

@@ -48,6 +48,7 @@ let whyFrame = 0;
 let explained = ""; // the explanation that is shown
 let seesSheet = 0; // number of the finished game whose sheet is shown
 let buttonRefusal = ""; // the refusal of a button press, while it holds
+let closingsSeen = 0; // rows that others were about to close in the last snapshot
 let announcedNumber = null; // announcements from before the page was opened are not repeated
 let pressedAt = 0;
 let seatsSeen = null; // this device's seats in the last snapshot
@@ -94,9 +95,12 @@ function draw(state) {
   const isLost = held !== document.body && (kept === document.body || kept.closest("[hidden]"));
   if (isLost) ($("more").open ? $("menu-close") : $(view)).focus({ preventScroll: true });
   const announced = state.announcement;
+  const closings = game?.closing.filter((each) => !me.seats.includes(each.seat)).length ?? 0;
   if (announced && announced.number !== announcedNumber) {
-    // turns and refusals stand in other live regions
-    if (announcedNumber !== null && !["turn", "refused"].includes(announced.kind))
+    // turns, refusals and what others are about to close stand in other live regions
+    const isNewClosing = announced.kind === "closing" && closings > closingsSeen;
+    const isTold = isNewClosing || ["turn", "refused"].includes(announced.kind);
+    if (announcedNumber !== null && !isTold)
       $("said").textContent = announced.text; // also the same once more is announced
     // a refusal of the real button is shown to the active player
     const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < PRESS_MS;
@@ -110,6 +114,7 @@ function draw(state) {
     buttonRefusal = "";
   }
   announcedNumber = announced?.number ?? 0;
+  closingsSeen = closings;
 }
 
 const turnOf = ({ number, turn }) => `${number} ${turn}`;
