@@ -137,6 +137,16 @@ TAP_TWICE = """async (button) => {
 False if the button was drawn anew after it was found."""
 
 
+READ_OUT = """() => {
+  window.readOut = [];
+  for (const node of document.querySelectorAll('[aria-live], [role=status], [role=alert]')) {
+    new MutationObserver(() => readOut.push(node.textContent))
+      .observe(node, { subtree: true, childList: true, characterData: true });
+  }
+}"""
+"""Collect what a screen reader would say."""
+
+
 def scanned(page: Page, css: str) -> str:
     """What a phone reads from a code on the page."""
     png = np.frombuffer(base64.b64decode(page.evaluate(CODE, css)), np.uint8)

@@ -18,6 +18,7 @@ from tests.web.browsing import (
     PHONE_FLAT,
     PHONE_SMALL,
     PI_DISPLAY,
+    READ_OUT,
     TV,
     OpenPage,
     before_the_locks,
@@ -43,16 +44,6 @@ DRAWN = {
 }
 COACHED = {"share": 1, "scores": DRAWN, "luck": DRAWN, "turning": ["Turn 3: " + "and " * 30] * 3}
 """What the coach tells of a game of five."""
-
-READ_OUT = """() => {
-  window.readOut = [];
-  for (const node of document.querySelectorAll('[aria-live], [role=status], [role=alert]')) {
-    new MutationObserver(() => readOut.push(node.textContent))
-      .observe(node, { subtree: true, childList: true, characterData: true });
-  }
-}"""
-"""Collect what a screen reader would say."""
-
 
 WITHOUT_ANNOUNCEMENT = """async (bot) => {
   const { latest } = await import('/static/lib/live.js');

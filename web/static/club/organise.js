@@ -1,6 +1,19 @@
 // The organiser's page: who is here, the rounds, and the evening's files.
 import { offerDevice } from "../lib/device.js";
-import { $, GUARD_MS, el, focusOn, isOff, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import {
+  $,
+  GUARD_MS,
+  el,
+  focusOn,
+  isOff,
+  offBriefly,
+  onPress,
+  onSubmit,
+  redraw,
+  setText,
+  show,
+  setTextAnew,
+} from "../lib/dom.js";
 import { latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { dateOf, drawRound } from "./round.js";
@@ -58,7 +71,7 @@ const exportItem = (evening) =>
 /** Send a change and show why it was declined. */
 async function change(path, body, why = "why") {
   const answer = await post(path, body);
-  setText($(why), reasonOf(answer));
+  setTextAnew($(why), reasonOf(answer));
   return answer?.ok ?? false;
 }
 

@@ -1,7 +1,7 @@
 // The games page: standings, all games, or one game in full.
 import { sign } from "../lib/dice.js";
 import { dated, dayForm, timeForm } from "../lib/dates.js";
-import { $, el, focusOn, onPress, redraw, setText, show } from "../lib/dom.js";
+import { $, el, focusOn, onPress, redraw, setText, show, setTextAnew } from "../lib/dom.js";
 import { get, latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
 import { drawCoach } from "./coach.js";
@@ -193,7 +193,7 @@ function files() {
 
 async function ask(path, body = {}) {
   const answer = await post(path, body);
-  setText($("why"), reasonOf(answer));
+  setTextAnew($("why"), reasonOf(answer));
 }
 
 onPress($("pause"), () => ask("/api/pause"));

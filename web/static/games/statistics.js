@@ -1,5 +1,5 @@
 // Players over all evenings, filtered by sheet and company, and the table's dice.
-import { $, el, isOff, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { $, el, isOff, offBriefly, onPress, onSubmit, redraw, setText, show, setTextAnew } from "../lib/dom.js";
 import { get, latest, post, reasonOf } from "../lib/live.js";
 import { language, numeral, ratingText, t } from "../lib/words.js";
 import { chart } from "./coach.js";
@@ -92,7 +92,7 @@ function valueOf(each, key) {
 /** Rename, merge or delete the chosen player; null deletes. */
 async function change(to) {
   const answer = await post("/api/player", { name: $("people-name").value, to });
-  setText($("people-why"), reasonOf(answer));
+  setTextAnew($("people-why"), reasonOf(answer));
   ask(false);
   if (answer?.ok) location.reload(); // the name stands in every list
 }

@@ -1,7 +1,7 @@
 // The host's dice: the roll, correcting one die, entering all of them.
 import { openDialog, preview, request, setAction, takePreviewed } from "./dialog.js";
 import { die } from "../lib/dice.js";
-import { $, el, focusOn, onPress, onSubmit, redraw, setAttribute, setText, show } from "../lib/dom.js";
+import { $, el, focusOn, onPress, onSubmit, redraw, setAttribute, setText, show, setTextAnew } from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { latest } from "../lib/live.js";
 import { countedDice } from "../lib/overlay.js";
@@ -189,7 +189,7 @@ onPress($("reoffer"), () => request("/api/reoffer"));
 onSubmit($("roll-form"), async (event) => {
   const { game } = latest();
   const roll = chosenRoll(event.target, game);
-  if (roll === null) return setText($("roll-why"), t("dice.missing"));
+  if (roll === null) return setTextAnew($("roll-why"), t("dice.missing"));
   setText($("roll-why"), "");
   if (!game.action) {
     if (await request("/api/roll", roll, "roll-why")) event.target.reset(); // an undone roll is thrown again

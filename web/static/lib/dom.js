@@ -29,6 +29,11 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+/** Tell what became of a press; the same text once more is read out once more. */
+export function setTextAnew(node, text) {
+  node.textContent = text;
+}
+
 export function show(node, is) {
   // SVG elements have no `hidden` property
   if (node.hasAttribute("hidden") === is) node.toggleAttribute("hidden", !is);

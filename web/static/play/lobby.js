@@ -1,5 +1,5 @@
 // Taking a seat, and the lobby before the game.
-import { $, GUARD_MS, el, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { $, GUARD_MS, el, offBriefly, onPress, onSubmit, redraw, setText, show, setTextAnew } from "../lib/dom.js";
 import { latest, post, reasonOf } from "../lib/live.js";
 import { SEATS } from "../lib/seats.js";
 import { remember, recall } from "../lib/storage.js";
@@ -85,7 +85,7 @@ function seatItem(seat, own) {
 async function ask(path, where, body = {}) {
   askedAt = Date.now();
   const answer = await post(path, body);
-  setText($(where), reasonOf(answer));
+  setTextAnew($(where), reasonOf(answer));
   if (answer?.data.error === "BAD_CODE") {
     asksForCode = true;
     if (latest()) drawJoin(latest());

@@ -1,6 +1,6 @@
 // The player's menu: language, other pages, leaving early.
 import { staysAwake } from "../lib/awake.js";
-import { $, disableBriefly, onPress, setText, show } from "../lib/dom.js";
+import { $, disableBriefly, onPress, setText, show, setTextAnew } from "../lib/dom.js";
 import { latest, newKey, post, reasonOf } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
@@ -51,6 +51,6 @@ function askLeave(is) {
 
 async function leave(seat) {
   const answer = await post("/api/leave", { seat, from_game: true, key: newKey() });
-  setText($("menu-why"), reasonOf(answer));
+  setTextAnew($("menu-why"), reasonOf(answer));
   if (answer?.ok) closeMenu();
 }

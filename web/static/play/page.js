@@ -11,6 +11,7 @@ import {
   setAttribute,
   setText,
   show,
+  setTextAnew,
 } from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { keepAwake } from "../lib/awake.js";
@@ -101,7 +102,7 @@ function draw(state) {
     const isNewClosing = announced.kind === "closing" && closings > closingsSeen;
     const isTold = isNewClosing || ["turn", "refused"].includes(announced.kind);
     if (announcedNumber !== null && !isTold)
-      $("said").textContent = announced.text; // also the same once more is announced
+      setTextAnew($("said"), announced.text);
     // a refusal of the real button is shown to the active player
     const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < PRESS_MS;
     if (announcedNumber !== null && announced.kind === "refused" && isMine) {
@@ -326,7 +327,7 @@ async function press(path, where, body = {}) {
   const answer = await post(path, body);
   const text = reasonOf(answer);
   if (where === "why") explain(text, answer?.data?.ruling);
-  else setText($(where), text);
+  else setTextAnew($(where), text);
   return Boolean(answer?.ok);
 }
 
@@ -355,7 +356,7 @@ $("type").addEventListener("click", () => {
 $("typing-no").addEventListener("click", () => $("typing").close());
 onSubmit($("typing-form"), async (event) => {
   const roll = chosenRoll(event.target, latest().game);
-  if (roll === null) setText($("typing-why"), t("dice.missing"));
+  if (roll === null) setTextAnew($("typing-why"), t("dice.missing"));
   else if (await press("/api/roll", "typing-why", roll)) {
     event.target.reset(); // an undone roll is thrown again
     $("typing").close();

@@ -1,5 +1,5 @@
 // Tray set-up: drag the corners on the live picture, name the dice, try ten rolls.
-import { $, setAttribute, el, loaded, onPress, redraw, setOff, setText, show, svg } from "../lib/dom.js";
+import { $, setAttribute, el, loaded, onPress, redraw, setOff, setText, show, svg, setTextAnew } from "../lib/dom.js";
 import { get, latest, onConnection, onState, post, start } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { areBegun, begin, drawRolls, forget, judge } from "./rolls.js";
@@ -35,7 +35,7 @@ async function step(path, body, where) {
   setText($("forgot"), ""); // it may not hold any longer
   const answer = await post(`/api/setup/${path}`, body);
   if (answer?.ok) return answer.data;
-  setText($(where), answer === null ? t("why.unreachable") : (answer.data.message ?? t("why.unknown")));
+  setTextAnew($(where), answer === null ? t("why.unreachable") : (answer.data.message ?? t("why.unknown")));
   return null;
 }
 

@@ -1,0 +1,37 @@
+"""What a screen reader says on a player's page."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.tray import TrayStatus, TrayView
+from tests.session.fakes import Stage
+from tests.web.browsing import READ_OUT, OpenPage, put, ready
+from tests.web.test_places import press
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_same_refusal_of_a_name_is_read_out_each_time(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    put(stage, "lobby")
+    page = ready(open_page("/"))
+    page.evaluate(READ_OUT)
+    page.get_by_label("Your name").fill("Ada")
+    for times in (1, 2):
+        with page.expect_request_finished(lambda request: request.url.endswith("/api/join")):
+            page.keyboard.press("Enter")
+        page.wait_for_function("times => readOut.length === times", arg=times)
+        assert "There is already a Ada at this table." in page.evaluate("readOut")[-1]
+
+
+def test_dice_that_are_missing_are_read_out_each_time(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "roll")
+    page = ready(open_page("/", token=tokens[stage.state.active]))
+    stage.session.see(TrayView(TrayStatus.DARK, None, 1, (640, 480)))
+    press(page, "Enter the dice")
+    page.evaluate(READ_OUT)
+    for times in (1, 2):
+        page.get_by_role("dialog").get_by_role("button", name="Confirm").press("Enter")
+        page.wait_for_function("times => readOut.length === times", arg=times)
