@@ -6,7 +6,8 @@ import pytest
 
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
-from tests.web.browsing import READ_OUT, OpenPage, put, ready
+from tests.web.browsing import READ_OUT, OpenPage, drawn, put, ready
+from tests.web.stand_in import seat
 from tests.web.test_places import press
 
 pytestmark = pytest.mark.browser
@@ -35,3 +36,12 @@ def test_dice_that_are_missing_are_read_out_each_time(stage: Stage, open_page: O
     for times in (1, 2):
         page.get_by_role("dialog").get_by_role("button", name="Confirm").press("Enter")
         page.wait_for_function("times => readOut.length === times", arg=times)
+
+
+def test_who_comes_to_the_table_is_read_out(stage: Stage, open_page: OpenPage) -> None:
+    page = ready(open_page("/", token=seat(stage, "Ada").token))
+    page.evaluate(READ_OUT)
+    for name, said in (("Ben", "Already here: Ben."), ("Cleo", "Already here: Ben and Cleo.")):
+        seat(stage, name)
+        drawn(page, stage)
+        assert page.evaluate("readOut.splice(0)") == [said]

@@ -50,6 +50,8 @@ export function drawLobby({ seats, game, me, table }) {
   const key = isRunning ? "lobby.running" : me.host ? "lobby.welcome" : "lobby.welcome.guest";
   setText($("lobby-lead"), t(key, { name: listOf(own.map((seat) => seat.name)) }));
   drawClaims("lobby-claims", seats, me, "lobby-why");
+  const others = seats.filter((seat) => !own.includes(seat)).map((seat) => seat.name);
+  setText($("lobby-said"), others.length ? t("join.seated", { names: listOf(others) }) : "");
   redraw($("lobby-seats"), [seats, me.seats], () => seats.map((seat) => seatItem(seat, me.seats)));
   show($("lobby-watch"), isRunning);
   show($("lobby-game"), !isRunning && me.host);
