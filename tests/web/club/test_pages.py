@@ -208,6 +208,20 @@ class TestPages:
             assert board is not None
             assert last["y"] + last["height"] <= board["y"] + board["height"], size_wh
 
+    def test_a_list_that_takes_turns_slides_only_where_motion_is_wanted(
+        self, club: ClubOnDisk, open_page: OpenPage
+    ) -> None:
+        an_evening(club)
+        page = open_page("/healthz", size_wh=TV)
+        page.clock.install()
+        page.goto(page.url.removesuffix("healthz"))
+        standings = page.locator("#standings:has(td)")
+        standings.evaluate("(node) => { node.style.maxHeight = '2em'; }")
+        page.clock.run_for(12_000)
+        assert standings.evaluate("(node) => node.scrollTop") > 0
+        page.emulate_media(reduced_motion="no-preference")
+        assert standings.evaluate("(node) => getComputedStyle(node).scrollBehavior") == "smooth"
+
     def test_many_tables_take_turns_on_a_screen(
         self, club: ClubOnDisk, open_page: OpenPage
     ) -> None:

@@ -121,7 +121,7 @@ function turn() {
   drawBoards();
   for (const node of [$("standings"), $("groups")]) {
     const isEnd = node.scrollTop + node.clientHeight >= node.scrollHeight - 2;
-    node.scrollTo({ top: isEnd ? 0 : node.scrollTop + node.clientHeight * 0.9, behavior: "smooth" });
+    node.scrollTo({ top: isEnd ? 0 : node.scrollTop + node.clientHeight * 0.9 });
   }
 }
 
