@@ -161,6 +161,16 @@ class TestTheHost:
                 page.keyboard.press("Tab")
                 assert page.evaluate(COVERED) == "", (size_wh, page.evaluate(FOCUSED))
 
+    def test_keys_find_each_die_once(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "roll")
+        page = open_page("/host")
+        page.get_by_role("button", name="Correct green 3").wait_for()
+        page.locator("#reading a").nth(5).wait_for()
+        page.get_by_role("button", name="End the game early").focus()
+        page.keyboard.press("Tab")
+        first = page.get_by_role("button", name="Correct white 3")
+        assert first.evaluate("(node) => node === document.activeElement")
+
     def test_dice_that_move_again_lead_from_the_picture_to_their_heading(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

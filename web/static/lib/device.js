@@ -24,7 +24,7 @@ function onChoice(select, act) {
     isDue = false;
   };
   select.addEventListener("keydown", ({ key }) => {
-    if (key === "Enter") end();
+    if (key === "Enter") return end(); // of an open list it is the choice
     isByKey = true;
     setTimeout(() => (isByKey = false)); // the choice in an open list comes later
   });

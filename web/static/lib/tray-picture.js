@@ -79,7 +79,8 @@ function drawReading({ tray, game, me, table }) {
       if (!isTappable || !die.in_tray) return drawn;
       const at = tray.dice.findIndex((each) => String(each.centre) === String(die.centre));
       const label = t("dice.correct", { die: names[n] });
-      return svg("a", { href: `/host#die=${at}`, "aria-label": label }, drawn); // opens the correction
+      const tabindex = $("rolled") ? -1 : null; // the host's page has a button for each die, too
+      return svg("a", { href: `/host#die=${at}`, "aria-label": label, tabindex }, drawn); // opens the correction
     });
   });
 }
