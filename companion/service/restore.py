@@ -153,27 +153,31 @@ def _put_in_place(fresh: Path, data_dir: Path, kept: Path) -> None:
         with suppress(OSError):  # a stick may know no owners
             os.chown(fresh, data_dir.stat().st_uid, data_dir.stat().st_gid)
             give_to_owner(fresh)
-    fresh.rename(kept)
+    fresh.rename(kept)  # a later restore would delete it under its first name
     try:
-        _exchange(kept, data_dir)
+        if not _exchange(kept, data_dir):
+            kept.rename(fresh)
+            data_dir.rename(kept)
+            fresh.rename(data_dir)
     except OSError:
-        kept.rename(fresh)
+        if not fresh.exists():
+            kept.rename(fresh)
+        elif not data_dir.exists():
+            kept.rename(data_dir)
         raise
 
 
-def _exchange(one: Path, other: Path) -> None:
-    """Exchange the names of two folders: in one step, or in three where the disk cannot."""
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange the names of two folders in one step; False where the disk cannot."""
     swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)  # Linux has it
     here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
-    if swap is not None:
-        if swap(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
-            return
-        if ctypes.get_errno() not in (errno.EINVAL, errno.ENOSYS):
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    aside = one.with_name(f"{one.name}.aside")
-    other.rename(aside)  # first the one that may be refused
-    one.rename(other)
-    aside.rename(one)
+    if swap is None:
+        return False
+    if swap(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
+        return True
+    if ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS):
+        return False
+    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:

@@ -112,6 +112,38 @@ def test_settings_are_replaced_with_the_data_or_not_at_all(
         assert settings.read_text().startswith("[table]")
 
 
+@pytest.mark.parametrize("renamed", [2, 3, 4])
+def test_a_restore_that_was_killed_between_two_names_stops_no_other(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renamed: int
+) -> None:
+    """On a disk that cannot exchange names. Both restores keep the former data as the same."""
+    file, settings = backed_up(table, tmp_path), tmp_path / "config.toml"
+    table.store.close()
+    (table.directory / "mine").touch()
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: None)
+    rename, left = Path.rename, [renamed]
+
+    def killed(path: Path, to: Path) -> Path:
+        left[0] -= 1
+        if not left[0]:
+            os._exit(0)
+        return rename(path, to)
+
+    def put_back() -> Path | None:
+        return restore_backup(file, table.directory, settings, now=NOW, kept_as="failed")[1]
+
+    if not (child := os.fork()):
+        monkeypatch.setattr(Path, "rename", killed)
+        put_back()
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    if (kept := tmp_path / "data.before-failed").is_dir() and not table.directory.exists():
+        assert (kept / "mine").exists(), "its name tells what it is"
+    put_back()
+    assert not list(tmp_path.glob("*aside*"))
+    assert examine(table.directory).records
+
+
 def test_settings_that_a_killed_restore_left_are_not_taken(table: Stage, tmp_path: Path) -> None:
     file = tmp_path / "without.tar.gz"
     write_backup(file, table.directory, tmp_path / "none.toml", now=NOW, version="1")
