@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from companion.errors import ServiceError, StoreError
 from companion.eventlog.examine import examine, is_in_use, is_locked
+from companion.eventlog.place import sync
 from companion.service.backup import CONFIG, DATA, FORM, MANIFEST, BackedUp, reason
 from companion.service.install import give_to_owner, is_root
 
@@ -113,7 +114,7 @@ def _unused_stamp(now: datetime, *paths: Path) -> str:
 def _keep_settings(new: Path, path: Path, suffix: str) -> None:
     """Copy settings beside themselves if others take their place."""
     if path.is_file() and path.read_bytes() != new.read_bytes():
-        shutil.copy2(path, path.with_name(f"{path.name}{suffix}"))
+        sync(Path(shutil.copy2(path, path.with_name(f"{path.name}{suffix}"))))
 
 
 def _let_the_same_read(new: Path, path: Path) -> None:

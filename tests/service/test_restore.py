@@ -246,6 +246,25 @@ def test_settings_that_are_replaced_are_kept_beside_the_new_ones(
     assert (aside.read_text(), settings.read_text()[:7]) == ("# hours of work", "[table]")
 
 
+def test_former_settings_are_on_the_disk_before_others_take_their_place(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, settings = backed_up(table, tmp_path), tmp_path / "config.toml"
+    settings.write_text("# hours of work")
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_ino))
+    replace = Path.replace
+
+    def check(path: Path, to: Path) -> Path:
+        if to == settings:
+            (aside,) = tmp_path.glob("config.toml.before-*")
+            assert aside.stat().st_ino in synced
+        return replace(path, to)
+
+    monkeypatch.setattr(Path, "replace", check)
+    restore_backup(file, tmp_path / "fresh", settings, now=NOW)
+
+
 def test_a_plug_pulled_after_a_restore_brings_nothing_back(
     table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
