@@ -28,7 +28,7 @@ from companion.eventlog.opening import (
     open_or_salvage,
     open_to_read,
 )
-from companion.eventlog.place import identity, locked, put_back
+from companion.eventlog.place import identity, locked, put_back, sync
 from companion.eventlog.record import Record
 from companion.eventlog.rewriting import rewrite
 
@@ -193,7 +193,7 @@ class SqliteStore:
         """Change names in the log.
 
         Args:
-            erase: Also delete the copies that were kept of damaged files.
+            erase: Also delete the copies of damaged files, and files that a pulled plug cut off.
 
         Raises:
             StoreError: The log cannot be written.
@@ -202,12 +202,14 @@ class SqliteStore:
             self._keep_in_place()
             if self._journal is not None:
                 self._journal.close()
-            copies = self._path.parent.glob("games.*damaged-*") if erase else ()
-            for path in (*map(self._path.with_name, (JOURNAL_NAME, *NAMES)), *copies):
-                path.unlink(missing_ok=True)
+            kinds = ("games.*damaged-*", "games.*-part") if erase else ()
+            copies = (path for kind in kinds for path in self._path.parent.glob(kind))
             try:
+                for path in (*map(self._path.with_name, (JOURNAL_NAME, *NAMES)), *copies):
+                    path.unlink(missing_ok=True)
+                sync(self._path.parent)  # else a plug pulled now could bring a copy back
                 rewrite(self._db, change)
-            except sqlite3.Error as error:
+            except (OSError, sqlite3.Error) as error:
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
             finally:
                 self._renew_journal()

@@ -149,7 +149,8 @@ def test_a_player_whose_pictures_cannot_be_deleted_can_be_deleted_later(
 
 
 def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
-    (played / "games.journal-damaged-1").write_bytes(b"Ben")
+    for name in ("games.journal-damaged-1", "games.results-part", "games.sqlite3-part"):
+        (played / name).write_bytes(b"Ben")
     pictures = Pictures(played, 9)
     for game in (2, 4):
         pictures.keep(game, game, 1, b"Ben" if game == 2 else b"Emil")
@@ -166,6 +167,20 @@ def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
     assert "Cleo" in ranked
     assert not ranked & {"#1", "#2"}, "nobody is counted together with another deleted player"
     stage.store.close()
+
+
+def test_copies_are_gone_from_the_disk_before_a_name_is_changed(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a pulled plug brings one back, and there is no player of that name to delete again."""
+    on_disk: list[set[str]] = []
+
+    def sync(folder: Path) -> None:
+        on_disk.append({path.name for path in folder.iterdir() if b"Ben" in path.read_bytes()})
+
+    monkeypatch.setattr("companion.eventlog.store.sync", sync)
+    run(played, "forget", "Ben")
+    assert on_disk == [{"games.sqlite3"}]
 
 
 FULL_DISK = """
