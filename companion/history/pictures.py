@@ -72,6 +72,7 @@ class Pictures:
         """Delete the oldest beyond the limit, which may be another one now; never raises."""
         with self._mutex:
             try:
+                self._drop_unfinished()
                 self._drop_oldest()
             except OSError as error:
                 LOGGER.warning("pictures: cannot delete the oldest: %s", error)
@@ -79,6 +80,11 @@ class Pictures:
     def _drop_oldest(self) -> None:
         found = self._found()
         for _, path in found[: max(0, len(found) - self._most)]:
+            path.unlink(missing_ok=True)
+
+    def _drop_unfinished(self) -> None:
+        """Delete what a pulled plug cut off: it would lie there for ever."""
+        for path in self._directory.glob("*.part"):
             path.unlink(missing_ok=True)
 
     def all(self) -> list[KeptPicture]:
@@ -91,6 +97,8 @@ class Pictures:
                     stat = path.stat()
                 except OSError:
                     continue  # deleted since the listing
+                if not stat.st_size:
+                    continue  # a plug was pulled before it was on the disk
                 assert match is not None
                 at = datetime.fromtimestamp(stat.st_mtime).astimezone()
                 kept.append(
@@ -133,6 +141,8 @@ class Pictures:
         Raises:
             OSError: A picture cannot be deleted.
         """
+        with self._mutex:
+            self._drop_unfinished()
         for picture in self.all():
             if picture.game in numbers:
                 self.delete(picture.revision)

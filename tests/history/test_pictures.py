@@ -32,7 +32,7 @@ def test_the_oldest_go_beyond_the_cap(tmp_path: Path) -> None:
     assert len(list((tmp_path / DIRECTORY).iterdir())) == 5
     again = Pictures(tmp_path, 2)
     assert len(again.all()) == 5, "a smaller cap takes effect at the next keeping"
-    again.keep(130, 1, 13, b"")
+    again.keep(130, 1, 13, b"jpeg")
     assert [kept.revision for kept in again.all()] == [130, 120]
     Pictures(tmp_path, 1).prune()
     assert [kept.revision for kept in again.all()] == [130]
@@ -79,3 +79,18 @@ def test_a_folder_that_takes_no_pictures_is_reported_once(
     assert pictures.jpeg(10) is None
     assert pictures.delete() == 0
     assert len(caplog.records) == 1
+
+
+def test_what_a_pulled_plug_left_of_a_picture_is_neither_kept_nor_shown(tmp_path: Path) -> None:
+    folder = tmp_path / DIRECTORY
+    filled(tmp_path, 1)
+    for leave in (
+        lambda: Pictures(tmp_path, 5).prune(),
+        lambda: filled(tmp_path, 1).delete_games([]),
+    ):
+        (folder / "game-0001-turn-002-000020.jpg.part").write_bytes(b"half a jp")
+        (folder / "game-0001-turn-003-000030.jpg").touch()
+        leave()
+        assert not list(folder.glob("*.part"))
+        assert [each.revision for each in Pictures(tmp_path, 5).all()] == [10]
+    assert Pictures(tmp_path, 5).delete() == 2
