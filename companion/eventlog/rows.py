@@ -32,6 +32,12 @@ INSERT = "INSERT INTO log VALUES (?, ?, ?, ?, ?)"
 _NO_DAMAGE = ("locked", "busy", "full", "readonly", "unable to open", "I/O error", "interrupted")
 """Words of SQLite's messages about a file that may be whole."""
 
+_SAID = {
+    sqlite3.SQLITE_IOERR_SHMSIZE: "database or disk is full",
+    sqlite3.SQLITE_READONLY_ROLLBACK: "a write was interrupted; a start of the table repairs it",
+}
+"""What is said in place of SQLite's own words."""
+
 
 class Row(NamedTuple):
     """A record as both files store it.
@@ -110,16 +116,17 @@ def damage_in_words() -> Iterator[None]:
 
     Raises:
         sqlite3.DatabaseError: Its message quotes damaged text.
-        sqlite3.OperationalError: The disk is full: a reader, too, needs room for its -shm file.
+        sqlite3.OperationalError: The disk is full: a reader, too, needs room for its -shm file. Or
+            a write was cut off, as that of a first start: a reader may not undo its half.
     """
     try:
         yield
     except UnicodeDecodeError as error:
         raise sqlite3.DatabaseError(f"malformed: {error}") from error
     except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_IOERR_SHMSIZE:
+        if (said := _SAID.get(getattr(error, "sqlite_errorcode", 0))) is None:
             raise
-        raise sqlite3.OperationalError("database or disk is full") from error
+        raise sqlite3.OperationalError(said) from error
 
 
 def read(db: sqlite3.Connection, *, after: int = 0, moves: bool = True) -> Iterator[Record]:

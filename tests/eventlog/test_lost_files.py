@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -123,3 +124,26 @@ def test_a_reader_without_room_says_that_the_disk_is_full(tmp_path: Path) -> Non
         ):
             with pytest.raises(StoreError, match="disk is full"):
                 read()
+
+
+def test_a_reader_says_what_to_do_after_a_first_start_that_was_cut_off(tmp_path: Path) -> None:
+    """A restored backup has no write-ahead log before its first start."""
+    with closing(SqliteStore(tmp_path / "table")) as store:
+        store.append(RECORDS)
+    (tmp_path / "cut").mkdir()
+    copy_log(tmp_path / "table", tmp_path / "cut" / FILE_NAME)
+    with closing(sqlite3.connect(tmp_path / "cut" / FILE_NAME, isolation_level=None)) as db:
+        db.execute("PRAGMA cache_size=1")
+        db.execute("BEGIN")
+        db.execute("CREATE TABLE half AS SELECT hex(zeroblob(99999))")
+        shutil.copytree(tmp_path / "cut", tmp_path / "left")
+    for read in (
+        lambda: SqliteStore(tmp_path / "left", is_writer=False),
+        lambda: copy_log(tmp_path / "left", tmp_path / "copy"),
+        lambda: examine(tmp_path / "left"),
+    ):
+        with pytest.raises(StoreError, match="a start of the table repairs it"):
+            read()
+    with closing(SqliteStore(tmp_path / "left")) as store:
+        assert tuple(store.load()) == RECORDS
+    assert examine(tmp_path / "left").records == len(RECORDS)
