@@ -309,9 +309,10 @@ def _is_launcher(machine: Machine) -> bool:
 
 
 def copies_of(data_dir: Path) -> list[Path]:
-    """The backups of updates, and former data that a restored backup replaced."""
+    """Backups of updates, data that a restore replaced, and what it left when it was cut off."""
     found = data_dir.parent.glob(f"{data_dir.name}?before-*")
-    return sorted([data_dir.with_name(f"{data_dir.name}-backups"), *found])
+    others = (data_dir.with_name(f"{data_dir.name}{end}") for end in ("-backups", ".restored"))
+    return sorted([*others, *found])
 
 
 def is_installed() -> bool:

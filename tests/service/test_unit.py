@@ -287,10 +287,10 @@ def test_installing_says_how_a_phone_becomes_the_first_host(
 
 
 def test_copies_of_games_are_found_beside_them(tmp_path: Path) -> None:
-    for name in ("table", "table-backups", "table.before-20261126-013156", "tables"):
+    copies = ["table-backups", "table.before-20261126-013156", "table.restored"]
+    for name in ("table", *copies, "tables"):
         (tmp_path / name).mkdir()
-    found = [path.name for path in copies_of(tmp_path / "table")]
-    assert found == ["table-backups", "table.before-20261126-013156"]
+    assert [path.name for path in copies_of(tmp_path / "table")] == copies
 
 
 def test_written_files_replace_the_old_ones_whole(tmp_path: Path) -> None:
