@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import json
 import os
@@ -9,14 +10,14 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
 from companion.errors import ServiceError, StoreError
-from companion.eventlog.examine import copy_database, copy_log, examine
-from companion.eventlog.place import sync
+from companion.eventlog.examine import copy_database, copy_log, examine, is_locked
+from companion.eventlog.place import locked, sync
 from companion.eventlog.store import FILE_NAME
 
 FORM = 1
@@ -65,7 +66,12 @@ def write_backup(
         raise ServiceError(f"{to}: cannot be written: expected a file, got a folder or device")
     target = Path(os.path.realpath(to))
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    held = ExitStack()
     try:
+        with suppress(OSError):  # another user's
+            for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+                if not is_locked(left):  # its backup was killed
+                    left.unlink()
         with tempfile.TemporaryDirectory(prefix="dice-companion-") as folder:
             log = Path(folder) / FILE_NAME
             copy_log(data_dir, log)
@@ -80,6 +86,8 @@ def write_backup(
             others = list(_other_files(data_dir))
             backed_up = BackedUp(now.isoformat(timespec="seconds"), version, records, len(others))
             part.touch(0o600)  # the PIN is for its owner only
+            with suppress(StoreError):  # a share may know no locks
+                held.enter_context(locked(part, "another backup"))
             with tarfile.open(part, "w:gz", dereference=True) as archive:
                 _add_text(archive, MANIFEST, json.dumps({"form": FORM, **asdict(backed_up)}), now)
                 archive.add(log, f"{DATA}/{FILE_NAME}")
@@ -97,6 +105,7 @@ def write_backup(
     except (OSError, tarfile.TarError) as error:
         raise ServiceError(f"{to}: cannot be written: {reason(error)}") from error
     finally:
+        held.close()
         with suppress(OSError):
             part.unlink()
     with suppress(OSError):  # the table's data may belong to another user

@@ -186,6 +186,8 @@ def _back_up(places: Places, version: str, now: datetime) -> Path | None:
     file = places.backups / f"{now:%Y%m%d-%H%M%S}-before-update.tar.gz"
     try:
         places.backups.mkdir(mode=0o700, exist_ok=True)
+        for left in places.backups.glob(".*.part"):  # an update was killed
+            left.unlink()
         write_backup(file, places.data_dir, places.config_path, now=now, version=version)
         others = [each for each in places.backups.glob("*-before-update.tar.gz") if each != file]
         for old in sorted(others)[: 1 - BACKUPS]:  # by their names, which a wrong clock gave, too

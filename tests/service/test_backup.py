@@ -206,6 +206,17 @@ def test_a_backup_does_not_touch_the_part_of_another(
     assert not list(tmp_path.glob(".*"))
 
 
+def test_a_backup_deletes_what_a_killed_one_left(table: Stage, tmp_path: Path) -> None:
+    if not (child := os.fork()):
+        tarfile.TarFile.add = lambda *_: os._exit(0)  # type: ignore[method-assign]
+        backed_up(table, tmp_path)
+    os.waitpid(child, 0)
+    assert list(tmp_path.glob(".friday*.part"))
+    (tmp_path / ".saturday.tar.gz.7.part").touch()
+    backed_up(table, tmp_path)
+    assert [path.name for path in tmp_path.glob(".*")] == [".saturday.tar.gz.7.part"]
+
+
 def test_an_interrupted_backup_leaves_nothing(
     table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,6 +93,8 @@ def test_what_git_writes_in_an_update_is_on_the_disk_at_once(
 
 
 def test_only_the_newest_backups_of_updates_are_kept(sources: Sources, places: Places) -> None:
+    places.backups.mkdir()
+    (places.backups / ".20261101-213000-before-update.tar.gz.7.part").touch()  # its update was cut
     for day in range(1, 6):
         sources.publish(f"day {day}")
         update(
