@@ -21,6 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from companion.errors import ServiceError
+from companion.service.exchange import exchange
 from companion.service.programs import Run
 
 WITHIN_S = 1800.0
@@ -28,6 +29,9 @@ WITHIN_S = 1800.0
 
 BEFORE, AFTER = "refs/dice-companion/before-update", "refs/dice-companion/update"
 """Git's names for the commit to go back to, and for the one whose files are being written."""
+
+REFUSED = ".refused"
+"""File in the venv that `go_back` exchanges: it tells which of the two was put back."""
 
 # Else a plug pulled within half a minute of a fetch leaves empty objects, and no fetch works again.
 _GIT_ON_THE_DISK = {
@@ -179,12 +183,24 @@ class Installation(ABC):
         Raises:
             ServiceError: It cannot be done.
         """
-        if self._copy.exists():  # else nothing was changed yet
+        if not self._copy.exists():  # nothing was changed yet
+            return
+        if not (self._copy / REFUSED).exists():  # else a plug was pulled after the exchange
             self._restore()
+            self._run(["touch", str(self._venv / REFUSED)])
             self._sync()
-            self._put_away(self._venv)
-            self._run(["mv", "--no-target-directory", str(self._copy), str(self._venv)])
-            self._run(["rm", "-rf", str(self._gone)])
+            if not self._exchange():
+                self._put_away(self._venv)
+                self._run(["mv", "--no-target-directory", str(self._copy), str(self._venv)])
+        if self._copy.exists():
+            self._put_away(self._copy)
+        self._run(["rm", "-rf", str(self._gone)])
+
+    def _exchange(self) -> bool:
+        try:
+            return exchange(self._copy, self._venv)
+        except OSError as error:
+            raise ServiceError(f"update: {self._venv}: {error.strerror}") from error
 
     @abstractmethod
     def _restore(self) -> None:

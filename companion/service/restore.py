@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import gzip
@@ -21,6 +20,7 @@ from companion.errors import ServiceError, StoreError
 from companion.eventlog.examine import examine, is_in_use, is_locked
 from companion.eventlog.place import sync
 from companion.service.backup import CONFIG, DATA, FORM, MANIFEST, BackedUp, reason
+from companion.service.exchange import exchange
 from companion.service.install import give_to_owner, is_root
 
 LARGEST_BYTES = 4 * 1024**3
@@ -156,7 +156,7 @@ def _put_in_place(fresh: Path, data_dir: Path, kept: Path) -> None:
             give_to_owner(fresh)
     fresh.rename(kept)  # a later restore would delete it under its first name
     try:
-        if not _exchange(kept, data_dir):
+        if not exchange(kept, data_dir):
             kept.rename(fresh)
             data_dir.rename(kept)
             fresh.rename(data_dir)
@@ -166,19 +166,6 @@ def _put_in_place(fresh: Path, data_dir: Path, kept: Path) -> None:
         elif not data_dir.exists():
             kept.rename(data_dir)
         raise
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange the names of two folders in one step; False where the disk cannot."""
-    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)  # Linux has it
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
-    if swap is None:
-        return False
-    if swap(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
-        return True
-    if ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS):
-        return False
-    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:

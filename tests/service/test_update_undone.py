@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -246,6 +246,43 @@ def test_an_update_that_the_plug_cut_off_is_undone_first(sources: Sources, place
     )
     assert told[0].startswith("an earlier update was cut off")
     assert sources.installed == ("two", "two", [".venv"])
+
+
+def test_there_is_a_program_at_every_moment_of_the_way_back(sources: Sources) -> None:
+    """A plug pulled at any of them is made good by the next update."""
+    venv, run, left = sources.clone / ".venv", sources.installation._run, 0
+
+    def cut_off(command: Sequence[str]) -> str:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise KeyboardInterrupt
+        return run(command)
+
+    sources.publish("two")
+    for commands in range(20):
+        assert sources.installation.newer()
+        sources.installation.change()
+        sources.installation._run, left = cut_off, commands
+        with suppress(KeyboardInterrupt):
+            sources.installation.go_back()
+        assert (venv / "version").exists()
+        sources.installation._run = run
+        sources.installation.go_back()
+        assert sources.installed[:2] == ("one", "one")
+    assert left > 0
+    assert sources.installed[2] == [".venv"]
+
+
+def test_a_disk_that_cannot_exchange_names_has_a_way_back(
+    sources: Sources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installation, "exchange", lambda *_: False)
+    sources.publish("two")
+    assert sources.installation.newer()
+    sources.installation.change()
+    sources.installation.go_back()
+    assert sources.installed == ("one", "one", [".venv"])
 
 
 def test_after_a_cut_off_update_the_table_starts_with_the_newest_version(
