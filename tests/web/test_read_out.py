@@ -45,3 +45,14 @@ def test_who_comes_to_the_table_is_read_out(stage: Stage, open_page: OpenPage) -
         seat(stage, name)
         drawn(page, stage)
         assert page.evaluate("readOut.splice(0)") == [said]
+
+
+def test_a_cut_line_appears_in_a_region_that_is_always_there(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = ready(open_page("/", token=put(stage, "action1")[0]))
+    region = page.get_by_role("status").filter(has=page.locator("#offline"))
+    assert region.aria_snapshot() == "- status"
+    page.context.set_offline(True)
+    page.locator("#offline").wait_for()
+    assert "No connection" in region.aria_snapshot()
