@@ -48,6 +48,8 @@ KNOWN = (*SPARED, LOST)
 class Record:
     """One row of the log; a `kind` once stored is never renamed.
 
+    A new kind needs a new schema version: an older program would void its records.
+
     Attributes:
         revision: Its number, from 1.
         kind: seated, left, claimed, ordered, hosted, set; started, paused, resumed,
