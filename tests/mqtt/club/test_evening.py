@@ -59,15 +59,13 @@ class Cable:
                 threading.Thread(target=self._forward, args=(near, far), daemon=True).start()
 
     def _forward(self, near: socket.socket, far: socket.socket) -> None:
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError), near, far:
             while not self._is_cut:
                 for one in select.select([near, far], [], [], 0.1)[0]:
                     data = one.recv(65536)
                     if not data:
                         return
                     (far if one is near else near).sendall(data)
-        near.close()
-        far.close()
 
     def cut(self) -> None:
         self._is_cut = True
