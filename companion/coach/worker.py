@@ -33,6 +33,10 @@ class WorkerError(CompanionError, RuntimeError):
     """A call failed, or its process was ended."""
 
 
+class _EndedError(WorkerError):
+    """The process ended before it was done."""
+
+
 class Worker:
     """Runs functions one at a time in a process that starts with the first call; thread-safe."""
 
@@ -51,6 +55,8 @@ class Worker:
     ) -> T:
         """Return what a module's function returns there.
 
+        If the process was ended from outside, for want of memory perhaps, it is tried once more.
+
         Args:
             progress: Receives the share that is done; the function gets an argument of that name.
 
@@ -58,13 +64,11 @@ class Worker:
             WorkerError: It raised, or the process ended before it was done.
         """
         with self._one_call:
-            process = self._started()
             try:
-                return self._exchange(process, (function, args, progress is not None), progress)
-            except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
-                # a ValueError: `close` closed the pipe that is being read
-                self._end()
-                raise WorkerError(f"coach: the process ended: {error!r}") from error
+                try:
+                    return self._tried(function, args, progress)
+                except _EndedError:
+                    return self._tried(function, args, progress)
             finally:
                 self._end_later()
 
@@ -78,6 +82,20 @@ class Worker:
         with self._mutex:
             self._is_closed = True
         self._end()
+
+    def _tried(
+        self,
+        function: Callable[..., T],
+        args: tuple[Any, ...],
+        progress: Callable[[float], None] | None,
+    ) -> T:
+        process = self._started()
+        try:
+            return self._exchange(process, (function, args, progress is not None), progress)
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
+            # a ValueError: `close` closed the pipe that is being read
+            self._end()
+            raise _EndedError(f"coach: the process ended: {error!r}") from error
 
     def _started(self) -> subprocess.Popen[bytes]:
         with self._mutex:

@@ -51,6 +51,10 @@ def priority() -> tuple[int, int]:
     return os.getpid(), os.nice(0)
 
 
+def end_at_once() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def finished(reviews: Reviews, game: SavedGame) -> Reviewed:
     until = time.monotonic() + PATIENCE_S
     while (found := reviews.of(game)).share < 1:
@@ -106,14 +110,30 @@ def test_a_failure_is_logged_and_the_next_game_reviewed(
     assert finished(Reviews(quick, worker), replace(a_game(), number=2)).review is not None
 
 
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_a_process_that_is_killed_costs_no_review(
+    worker: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_busy: bool
+) -> None:
+    monkeypatch.setenv(GOES_ON, str(tmp_path / "go"))
+    process, _ = worker.call(priority)
+    reviews = Reviews(held, worker)
+    if is_busy:
+        until = time.monotonic() + PATIENCE_S
+        while reviews.of(a_game()).share != 0.5:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    os.kill(process, signal.SIGKILL)
+    (tmp_path / "go").touch()
+    assert finished(reviews, a_game()).review is not None
+
+
 def test_a_worker_has_the_lowest_priority_and_starts_again(worker: Worker) -> None:
     process, nice = worker.call(priority)
     assert nice == 19
     assert process != os.getpid()
     assert worker.call(priority)[0] == process
-    os.kill(process, signal.SIGKILL)
     with pytest.raises(WorkerError, match="the process ended"):
-        worker.call(priority)
+        worker.call(end_at_once)
     assert worker.call(priority)[0] != process
     worker.close()
     with pytest.raises(WorkerError, match="closed"):
