@@ -14,10 +14,10 @@ NAMED = 3
 
 
 def results(review: Review, names: Sequence[str]) -> list[Line]:
-    """Return for each player how much luck and choices had to do with the result.
+    """Return for each player what the result is made of.
 
-    The part of the others is the rest of the lead. It holds what a lead over the best of several
-    is worth before the first roll, which is less than zero.
+    The part of the others is what their answers changed. What could be expected before the first
+    roll is told beside it: a lead over the best of several is worth less than nothing there.
     """
     key = "coach.parts" if len(names) > 1 else "coach.parts_alone"
     return [
@@ -26,18 +26,20 @@ def results(review: Review, names: Sequence[str]) -> list[Line]:
             name=name,
             count=abs(review.final[player]),
             lead=signed(review.final[player]),
+            start=signed(review.start[player]),
             luck=_wide(review.luck[player]),
             skill=_wide(review.skill[player]),
-            others=signed(
-                review.final[player] - review.luck[player].value - review.skill[player].value
-            ),
+            others=signed(sum(turn[player].others for turn in review.parts)),
         )
         for player, name in enumerate(names)
     ]
 
 
 def decision(review: Review) -> list[Line]:
-    """Return what decided the game; nothing for one player alone, or if nobody can tell."""
+    """Return what decided the game, or that it was ended early; nothing for one player alone, or
+    if nobody can tell."""
+    if review.leads[-1] != review.final:
+        return [line("coach.early")]
     is_told = len(review.final) > 1 and review.is_whole
     return [line(f"coach.decided.{review.decided}")] if is_told else []
 

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from companion.coach.advice import decision, results
 from companion.coach.charts import (
     WIDTH,
     Picture,
@@ -104,6 +105,22 @@ def test_turning_points_are_marked_and_told_with_their_parts() -> None:
         parts = sum(int(said[n].replace("−", "-")) for n in (5, 6, 7))
         assert int(said[3]) == abs(round(change))
         assert abs(parts - change) <= 2  # each is rounded
+
+
+def test_the_told_parts_of_a_lead_add_up_and_the_others_have_theirs_only() -> None:
+    ((start, events),) = recorded("base", [SKIP_TWO] * 5, 1, 3)
+    phrases, names = load_phrases("en"), ["Ada", "Ben", "Cleo", "Dan", "Eve"]
+    for played in (events, (*events[:12], EndedEarly())):
+        found = review(start, played, rollouts=20)
+        assert found is not None
+        for player, each in enumerate(results(found, names)):
+            sentence = phrases.tell(each).replace("−", "-")
+            figures = re.findall(r"(?:roll|luck|choices|others) ([+-]?\d+)", sentence)
+            assert sum(map(int, figures)) == pytest.approx(found.leads[-1][player], abs=2)
+            others = sum(turn[player].others for turn in found.parts)
+            assert int(figures[-1]) == round(others)
+        is_early = found.leads[-1] != found.final
+        assert is_early is (decision(found)[0].key == "coach.early")
 
 
 def test_a_report_says_what_decided_the_game() -> None:
