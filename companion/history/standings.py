@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -107,6 +108,16 @@ def counted(games: Iterable[Result], *, bots: bool = False) -> list[Result]:
             courses.add(game.course)
         found.append(game)
     return found
+
+
+def as_played(games: Sequence[Result]) -> list[Result]:
+    """Games in the order in which they were played: imported ones by their dates.
+
+    Those of this table keep their order: a clock may have been wrong for an evening.
+    """
+    own = [game for game in games if not game.is_imported]
+    others = sorted((game for game in games if game.is_imported), key=_began)
+    return list(heapq.merge(own, others, key=_began))
 
 
 def remembered(games: Sequence[Result], *, imported: bool = False) -> list[str]:

@@ -14,7 +14,7 @@ from companion.history.decided import Decided
 from companion.history.export import harmless
 from companion.history.rating import Rating, ratings_of
 from companion.history.results import Result
-from companion.history.standings import counted
+from companion.history.standings import as_played, counted
 
 BEST_GAMES = 5
 
@@ -132,13 +132,13 @@ def statistics(
     """Statistics of the games that count.
 
     Args:
-        games: The oldest first.
+        games: By number.
         decided: What decided the games that were reviewed, by `Result.played`.
         variant: Only games on this sheet.
         together: Only games in which all of these played; capitals do not matter.
         bots: Also games in which bots played.
     """
-    every = counted(games, bots=bots)
+    every = as_played(counted(games, bots=bots))
     wanted = {name_key(name) for name in together}
     chosen = [
         game

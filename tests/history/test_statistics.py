@@ -120,6 +120,20 @@ def test_a_rating_rises_with_wins_and_grows_more_certain() -> None:
     assert alone.rating is None
 
 
+def test_imported_games_count_in_the_order_in_which_they_were_played() -> None:
+    def game(number: int, day: int, ada: int, **more: object) -> Result:
+        at = f"2026-11-{day:02}T20:00:00+01:00"
+        return a_game(number, {"Ada": ada, "Ben": 50}, at=at, rolls=(str(number),), **more)
+
+    own = [game(1, 20, 60), game(2, 21, 61)]
+    older = [game(3, 2, 40, is_imported=True), game(4, 1, 41, is_imported=True)]
+    ada, ben = statistics([*own, *older]).players
+    assert (ada.name, ada.streak_now, ben.streak_now) == ("Ada", 2, 0)
+    assert statistics([older[1], older[0], *own]).players == (ada, ben)
+    wrong_clock = [game(1, 30, 60), game(2, 20, 40), game(3, 21, 61)]
+    assert statistics(wrong_clock).players[0].streak_now == 1
+
+
 def test_how_often_luck_decided_counts_reviewed_games_of_two_and_more() -> None:
     decided = {"1": Decided.LUCK, "2": Decided.CLOSE, "3": Decided.CHOICES, "4": Decided.LUCK}
     decided |= {"6": Decided.LUCK, "8": Decided.LUCK}  # one player alone, and a bot
