@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from companion.engine import DieColour, Roll, RollCorrected, Rolled
+from companion.engine.notation import parse_roll
 from companion.errors import NotationError
 from companion.eventlog.projection import spans_of, visible_records
 from companion.eventlog.record import MOVES, Move, Record, to_entry
@@ -75,6 +76,16 @@ def accuracy_of(records: Iterable[Record]) -> Accuracy:
     for reading, roll in zip(readings, rolls, strict=True):
         total = total.plus(reading, roll) if reading is not None and roll is not None else total
     return total
+
+
+def offered_before(roll: Move) -> Roll | None:
+    """What the camera offered before a roll was entered or corrected by hand; None if nothing."""
+    reading = roll.details.get("eye")
+    if not isinstance(reading, dict) or reading.get("status") != "ok" or not _is_readable(reading):
+        return None
+    white = [value for colour, value, *_ in reading["dice"] if colour == DieColour.WHITE.value]
+    others = {colour: value for colour, value, *_ in reading["dice"] if colour != "white"}
+    return parse_roll(white, others)
 
 
 def _compare(reading: Mapping[str, Any], roll: Roll) -> tuple[int, int]:

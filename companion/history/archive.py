@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-from companion.engine import Event, GameState, Phase, Refusal, Rolled, apply, fold
+from companion.engine import Event, GameState, Phase, Refusal, Roll, Rolled, apply, fold
 from companion.engine.notation import (
     GameRecord,
     from_lines,
@@ -24,6 +24,7 @@ from companion.eventlog.names import clean_name
 from companion.eventlog.projection import GameSpan, project, spans_of, visible_records
 from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
 from companion.eventlog.state import STRENGTHS
+from companion.history.accuracy import offered_before
 from companion.history.results import Result, result_of_state, spans_of_revisions
 from companion.wire.structs import WireError, convert, plain
 
@@ -45,6 +46,8 @@ class SavedGame:
         bots: By player, the bot's strength, or empty for a person.
         practice: The coach suggested answers.
         typed: Numbers of the rolls that were entered by hand, from 1.
+        offered: Number and what the camera had offered, None for nothing, of each roll that was
+            entered or corrected by hand before it was confirmed.
         fault: Why the game is incomplete, or None.
         is_imported: Whether it was imported from a file.
     """
@@ -62,6 +65,7 @@ class SavedGame:
     bots: tuple[str, ...] = ()
     practice: bool = False
     typed: tuple[int, ...] = ()
+    offered: tuple[tuple[int, Roll | None], ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -78,7 +82,7 @@ class SavedGame:
             names=self.names,
             events=self.events,
             lines=to_lines(self.start, self.events, self.names),
-            typed=self.typed,
+            offered=dict(self.offered),
             fault=self.fault,
             is_imported=self.is_imported,
             has_bots=any(self.bots) or self.practice,
@@ -267,6 +271,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
     seats = began.seats
     events: list[Event] = []
     typed: list[int] = []
+    offered: list[tuple[int, Roll | None]] = []
     rolls, fault = 0, None
     for record in records[1:]:
         try:
@@ -289,7 +294,10 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
         events.append(entry.event)
         if isinstance(entry.event, Rolled):
             rolls += 1
-            typed += [rolls] if entry.details.get("typed") else []
+            is_typed = entry.details.get("typed")
+            typed += [rolls] if is_typed else []
+            if is_typed or entry.details.get("by_hand"):
+                offered.append((rolls, offered_before(entry)))
     return [
         SavedGame(
             began.number,
@@ -304,6 +312,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             bots=began.bots,
             practice=began.practice,
             typed=tuple(typed),
+            offered=tuple(offered),
         )
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from companion.engine import (
@@ -38,7 +38,8 @@ class Result:
         has_bots: A bot played, or the coach suggested answers.
         played: Digest of players and moves.
         rolls: The dice of each turn in the order of `ALL_DICE`; 0 for a die that has left.
-        misread: Colour and value of dice that the camera showed first and that were corrected then.
+        misread: Colour and value of dice that the camera showed first and that were corrected then,
+            before or after the roll was confirmed.
         spans: Where its records are in the log, oldest first.
     """
 
@@ -95,7 +96,7 @@ def result_of_state(
     names: tuple[str, ...],
     events: Sequence[Event],
     lines: list[str],
-    typed: Collection[int],
+    offered: Mapping[int, Roll | None],
     fault: str | None,
     is_imported: bool,
     has_bots: bool,
@@ -105,10 +106,11 @@ def result_of_state(
     Args:
         events: The moves that led to it.
         lines: Its record without a date.
-        typed: Numbers of the rolls that were entered by hand, from 1.
+        offered: What the camera had offered, by number of a roll that was entered or corrected by
+            hand before it was confirmed, from 1; None for nothing.
     """
     players = range(state.players)
-    rolls, misread = _dice(events, typed)
+    rolls, misread = _dice(events, offered)
     return Result(
         number=number,
         at=at,
@@ -134,20 +136,20 @@ def result_of_state(
 
 
 def _dice(
-    events: Sequence[Event], typed: Collection[int]
+    events: Sequence[Event], offered: Mapping[int, Roll | None]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
     rolls: list[Roll] = []
-    shown: list[Roll] = []
+    shown: list[Roll | None] = []
     for event in events:
         if isinstance(event, Rolled):
             rolls.append(event.roll)
-            shown.append(event.roll)
+            shown.append(offered.get(len(rolls), event.roll))
         elif isinstance(event, RollCorrected) and rolls:
             rolls[-1] = event.roll
     misread = [
         pair
-        for number, (first, last) in enumerate(zip(shown, rolls, strict=True), 1)
-        if number not in typed
+        for first, last in zip(shown, rolls, strict=True)
+        if first is not None
         for pair in _misread(first, last)
     ]
     return tuple(map(_digits, rolls)), tuple(misread)

@@ -25,6 +25,32 @@ from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
 
 
+class TestMisread:
+    def misread(self, stage: Stage) -> list[tuple[str, int]]:
+        (game,) = stage.session.past.results()
+        return list(game.misread)
+
+    def test_a_die_that_was_put_right_before_the_roll_counts(self, two: Stage) -> None:
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        two.session.press()
+        assert self.misread(two) == [("green", 3)]
+        assert two.session.correct_roll(a_roll(3, 4, green=6)) is None  # a slip of the finger
+        assert self.misread(two) == [("green", 3)]
+
+    def test_a_die_that_the_reader_asked_about_was_not_misread(self, two: Stage) -> None:
+        two.session.see(doubtful(BLUE, "blue", value=2))
+        put_right(two, BLUE, 6)
+        two.session.press()
+        assert two.session.correct_roll(a_roll(3, 4, blue=5)) is None
+        assert self.misread(two) == []
+
+    def test_dice_typed_in_place_of_an_offer_count(self, two: Stage) -> None:
+        two.session.see(seen())
+        assert two.type_roll(3, 3) is None
+        assert self.misread(two) == [("white", 4)]
+
+
 class TestLog:
     def kept(self, stage: Stage, kind: str) -> list[Record]:
         return [record for record in stage.store.load() if record.kind == kind]
