@@ -59,6 +59,7 @@ class LiveChances:
         except WorkerError:
             if self._worker.is_closed:
                 return
+            self._know(None)  # those of an earlier roll are no longer true
             raise
         took_s = time.monotonic() - began_s
         if took_s > WITHIN_S:

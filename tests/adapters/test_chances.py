@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from companion.adapters.chances import FEWEST_GAMES, MOST_GAMES, LiveChances
+from companion.coach.worker import Worker, WorkerError
 from tests.session.fakes import Stage
 from tests.waiting import until
 
@@ -48,6 +49,24 @@ def test_chances_follow_roll_correction_and_undo(stage: Stage, live: LiveChances
     until(lambda: live.of(1) != ())
     stage.session.end()
     until(lambda: live.of(1) == ())
+
+
+@pytest.mark.logs_errors
+def test_chances_that_cannot_be_computed_leave_none_of_an_earlier_roll(
+    stage: Stage, live: LiveChances, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise WorkerError("coach: the process ended")
+
+    stage.seat("Ada", "Ben")
+    stage.session.change_settings({"chances": True})
+    stage.session.start("base", 0)
+    until(lambda: live.of(1) != ())
+    with monkeypatch.context() as failing:
+        failing.setattr(Worker, "call", fail)
+        stage.roll(1, 1)
+        until(lambda: live.of(1) == ())
+    until(lambda: live.of(1) != ())
 
 
 def test_a_slow_machine_plays_fewer_games_until_it_is_quick_again(
