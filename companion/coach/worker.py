@@ -181,8 +181,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 if __name__ == "__main__":
     os.nice(LOWEST_PRIORITY)
-    # print() must not disturb the answers
-    with os.fdopen(os.dup(1), "wb") as out:
+    # print() must not disturb the answers; the pipe is broken when the table has ended
+    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
-        with suppress(BrokenPipeError):  # the table has ended
-            serve(sys.stdin.buffer, out)
+        serve(sys.stdin.buffer, out)

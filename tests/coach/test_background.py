@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -163,3 +165,17 @@ def test_a_worker_without_work_is_ended(monkeypatch: pytest.MonkeyPatch) -> None
     is_gone = not os.path.exists(f"/proc/{process}")
     worker.close()
     assert is_gone
+
+
+def test_a_process_whose_table_was_killed_ends_without_a_word() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", module.__name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    _, told = process.communicate(pickle.dumps((os.getpid, (), False)), timeout=PATIENCE_S)
+    assert told == b""
