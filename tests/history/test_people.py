@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from pathlib import Path
+from threading import Event
 
 import pytest
 from click.testing import CliRunner
@@ -14,10 +15,12 @@ from companion.coach.background import Reviews
 from companion.commands.games import games as command
 from companion.history.decided import Decided, Verdicts
 from companion.history.pictures import Pictures
+from companion.history.results import Result
 from companion.history.standings import standings
 from companion.history.statistics import statistics
 from tests.rights import run_bound
 from tests.session.fakes import Stage
+from tests.waiting import until
 from web import create_app
 
 
@@ -109,7 +112,28 @@ def test_what_decided_a_game_stays_known_when_its_player_is_renamed(played: Path
     app = create_app(stage.session, reviews=Reviews(verdicts=Verdicts(played)))
     host = app.test_client()
     assert host.post("/api/player", json={"name": "Ada", "to": "Adele"}).status_code == 200
-    assert host.get("/api/statistics").get_json()["decided"]["luck"] == 1
+    until(lambda: host.get("/api/statistics").get_json()["decided"]["luck"] == 1)
+    stage.store.close()
+
+
+def test_a_rename_is_answered_before_old_games_are_read_again(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, is_answered, is_read = Stage(played), Event(), Event()
+    host = create_app(stage.session).test_client()
+    results = stage.session.past.results
+
+    def slow_results() -> list[Result]:
+        if stage.session.past.rewritten:
+            is_answered.wait(5)
+            is_read.set()
+        return results()
+
+    monkeypatch.setattr(stage.session.past, "results", slow_results)
+    assert host.post("/api/player", json={"name": "Ada", "to": "Adele"}).status_code == 200
+    assert not is_read.is_set()
+    is_answered.set()
+    assert is_read.wait(5)
     stage.store.close()
 
 
@@ -186,6 +210,7 @@ def test_copies_are_gone_from_the_disk_before_a_name_is_changed(
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
+from threading import Event
 from tests.rights import run_bound
 from tests.session.fakes import Stage
 stage = Stage(Path(sys.argv[1]))

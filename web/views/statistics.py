@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 
 from flask import Blueprint, Response, request
 
@@ -70,8 +71,8 @@ def install(pages: Blueprint, context: AppContext) -> None:
                 raise StoreError(f"a picture cannot be deleted: {error}") from error
         if refusal is None:
             refusal = context.session.rename_player(asked.name, asked.to)
-        if refusal is None:
-            context.reviews.verdicts.follow(before, past.results())
+        if refusal is None:  # old games are read again, which takes longer than a page waits
+            past.when_read(partial(context.reviews.verdicts.follow, before))
         return ok(context, refusal)
 
     @pages.get("/api/dice")
