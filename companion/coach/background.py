@@ -69,6 +69,7 @@ class Reviews:
         self._mutex = threading.Lock()
         self._done: OrderedDict[Key, Review | None] = OrderedDict()
         self._now: Key | None = None
+        self._failed: Key | None = None
         self._share = 0.0
 
     def of(self, game: SavedGame) -> Reviewed:
@@ -80,6 +81,9 @@ class Reviews:
             if key in self._done:
                 self._done.move_to_end(key)
                 return Reviewed(1.0, self._done[key])
+            if key == self._failed:
+                self._failed = None  # whoever opens the page again tries again
+                return Reviewed(1.0)
             if self._now is None:
                 self._now, self._share = key, 0.0
                 threading.Thread(
@@ -89,6 +93,7 @@ class Reviews:
 
     def _make(self, key: Key, game: SavedGame) -> None:
         found: Review | None = None
+        has_failed = False
         try:
             found = self._worker.call(
                 self._make_review, game.start, game.events, progress=self._advance
@@ -96,11 +101,16 @@ class Reviews:
             if found is not None:
                 self.verdicts.add(game.result.played, found.decided)
         except WorkerError:
+            has_failed = True
             if not self._worker.is_closed:
                 LOGGER.exception("game %d cannot be reviewed", game.number)
         finally:
             with self._mutex:
-                self._done[key], self._now = found, None
+                self._now = None
+                if has_failed:
+                    self._failed = key
+                else:
+                    self._done[key] = found
                 if len(self._done) > MOST_KEPT:
                     self._done.popitem(last=False)
 

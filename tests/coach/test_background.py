@@ -44,6 +44,13 @@ def quick(
     return review(start, events, rollouts=20, progress=progress)
 
 
+def broken_at_first(
+    start: GameState, events: Iterable[Event], progress: Callable[[float], None]
+) -> Review | None:
+    assert Path(os.environ[GOES_ON]).exists()
+    return quick(start, events, progress)
+
+
 def broken(start: GameState, events: Iterable[Event], progress: Callable[[float], None]) -> None:
     raise ZeroDivisionError
 
@@ -125,6 +132,20 @@ def test_a_process_that_is_killed_costs_no_review(
             assert time.monotonic() < until
             time.sleep(0.01)
     os.kill(process, signal.SIGKILL)
+    (tmp_path / "go").touch()
+    assert finished(reviews, a_game()).review is not None
+
+
+def test_a_review_that_failed_is_tried_again_by_whoever_asks_again(
+    worker: Worker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv(GOES_ON, str(tmp_path / "go"))
+    reviews = Reviews(broken_at_first, worker)
+    assert finished(reviews, a_game()).review is None
+    assert "game 1 cannot be reviewed" in caplog.text
     (tmp_path / "go").touch()
     assert finished(reviews, a_game()).review is not None
 
