@@ -51,6 +51,21 @@ INK = "getComputedStyle(document.querySelector('.mini-sheet figcaption')).color"
 
 
 class TestThePage:
+    def test_statistics_that_did_not_come_are_asked_for_again(
+        self, stage: Stage, open_page: OpenPage, address: str
+    ) -> None:
+        an_evening(stage)
+        page = open_page("/healthz")
+        page.clock.install()
+        for path in ("**/api/statistics?*", "**/api/dice"):
+            page.route(path, lambda route: route.abort(), times=1)
+        with page.expect_event("requestfailed"):
+            page.goto(f"{address}/games")
+        page.get_by_role("link", name="Game 2, Big Points").first.wait_for()
+        page.clock.run_for(3_500)
+        page.get_by_role("heading", name="All evenings").wait_for()
+        page.locator("#dice-chart svg").wait_for(state="attached")
+
     def test_games_that_did_not_come_are_asked_for_again(
         self, stage: Stage, open_page: OpenPage, address: str
     ) -> None:

@@ -8,6 +8,7 @@ import { table } from "./table.js";
 const decimals = (n) => new Intl.NumberFormat(language, { minimumFractionDigits: n, maximumFractionDigits: n });
 const MEANS = { average: decimals(1), misses: decimals(2), closings: decimals(2) }; // as the server rounds them
 const COLUMNS = ["rating", "average", "best", "games", "wins", "streak", "misses", "closings"];
+const RETRY_MS = 3_000;
 let seen = ""; // the finished games that are shown
 
 /** Show players and dice; another game that ends, or ends no longer, asks anew. */
@@ -31,7 +32,9 @@ function query() {
 async function load() {
   const asked = String(query());
   const answer = await get(`/api/statistics?${asked}`);
-  if (!answer?.ok || asked !== String(query())) return;
+  if (asked !== String(query())) return;
+  if (answer === null) setTimeout(load, RETRY_MS); // the table may be quiet for long
+  if (!answer?.ok) return;
   const { games, players, pairs, best, names, people, ratings, decided, decided_drawn: share } = answer.data;
   show($("statistics"), names.length > 0);
   const chosen = together();
@@ -57,6 +60,7 @@ async function load() {
 
 async function loadDice() {
   const answer = await get("/api/dice");
+  if (answer === null) setTimeout(loadDice, RETRY_MS);
   if (!answer?.ok) return;
   show($("dice"), answer.data.enough); // a chart of a few throws says nothing
   chart($("dice-chart"), answer.data);
