@@ -51,6 +51,19 @@ INK = "getComputedStyle(document.querySelector('.mini-sheet figcaption')).color"
 
 
 class TestThePage:
+    def test_a_review_goes_on_after_an_answer_that_did_not_come(
+        self, stage: Stage, open_page: OpenPage, address: str
+    ) -> None:
+        an_evening(stage)
+        page = open_page("/healthz")
+        page.clock.install()
+        page.route("**/api/coach?*", lambda route: route.abort(), times=1)
+        with page.expect_event("requestfailed"):
+            page.goto(f"{address}/games/1")
+        page.locator("#one-table tr").first.wait_for()
+        page.clock.run_for(3_500)
+        page.locator("#coach-scores svg").wait_for()
+
     def test_statistics_that_did_not_come_are_asked_for_again(
         self, stage: Stage, open_page: OpenPage, address: str
     ) -> None:

@@ -4,6 +4,7 @@ import { get } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
 const ASK_AGAIN_MS = 500;
+const RETRY_MS = 3_000; // the table may be quiet for long
 let shown = null; // what the section is about; a change of it asks anew
 
 /** Show what the coach knows about a game, and ask again until that is all. */
@@ -19,15 +20,17 @@ export async function drawCoach(game) {
   if (!isAnswered && about === shown) shown = null; // the next snapshot asks again
 }
 
-/** Ask about a game until the coach knows all or nobody wants it; return whether the server answered. */
+/** Ask about a game until the coach knows all or nobody wants it; return whether there was an answer to draw. */
 export async function follow(number, isWanted, draw) {
   for (;;) {
     const answer = await get(`/api/coach?number=${number}`);
     if (!isWanted()) return true;
-    if (!answer?.ok) return false;
-    draw(answer.data);
-    if (answer.data.share >= 1) return true;
-    await new Promise((done) => setTimeout(done, ASK_AGAIN_MS));
+    if (answer !== null) {
+      if (!answer.ok) return false;
+      draw(answer.data);
+      if (answer.data.share >= 1) return true;
+    }
+    await new Promise((done) => setTimeout(done, answer === null ? RETRY_MS : ASK_AGAIN_MS));
   }
 }
 
