@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from companion.tray import Point, TrayStatus
+from vision.evidence import SceneEvidence
 from vision.reading import Pixels
-from vision.tracking.background import Background, begins_throw, holds_roll, lies_at
+from vision.tracking.background import (
+    Background,
+    begins_throw,
+    holds_roll,
+    lies_at,
+    without_background,
+)
 from vision.tracking.fusion import RestFrame
 
 
@@ -20,6 +28,7 @@ class BackgroundModel:
     def __init__(self) -> None:
         """Begin with nothing seen."""
         self.background = Background()
+        self._with_roll = Background()  # the newest tray with a roll, before any background
         self._rolled: tuple[Point, ...] = ()  # dice of a roll that nobody confirmed
         self._first: tuple[Point, ...] = ()  # detections taken for the first dice of a throw
         self._outlasted: tuple[Point, ...] = ()  # those of them that lay there before a whole roll
@@ -38,18 +47,30 @@ class BackgroundModel:
         if holds_roll(rest.scene.dice):
             if status is not TrayStatus.OLD:
                 self._rolled = places
+            if self.background.pixels is None:
+                self._with_roll = Background(pixels)
             self._outlasted = self._outlasted or self._first
             return False
         if status is TrayStatus.EMPTY:
             self._rolled = ()
-        elif begins_throw(self.background, pixels, rest.scene, used):
+        elif self._begins_throw(pixels, rest.scene, used):
             if not self._outlasted or not all(lies_at(self._outlasted, die) for die in inside):
                 self._first, self._outlasted = places, ()
                 return False
             self._rolled = ()  # it lay there before the last roll, and still does: it is no die
         self._first = self._outlasted = ()
         self.background = Background(pixels, rest.clutter, self._rolled, rest.die_like)
+        self._with_roll = Background()
         return True
+
+    def _begins_throw(self, pixels: Pixels, seen: SceneEvidence, used: Sequence[Point]) -> bool:
+        if begins_throw(self.background, pixels, seen, used):
+            return True
+        if self.background.pixels is not None:
+            return False
+        # Nobody saw the bare tray; what came since the last roll lay there is no print.
+        came = without_background(self._with_roll, pixels, seen.dice)
+        return begins_throw(self._with_roll, pixels, replace(seen, dice=came), used)
 
     def on_confirmed(self, *, is_read: bool) -> None:
         """Note that the roll in the tray was confirmed.
@@ -63,4 +84,4 @@ class BackgroundModel:
 
     def forget(self) -> None:
         """Forget the background, because the tray is measured otherwise."""
-        self.background = Background()
+        self.background = self._with_roll = Background()

@@ -186,6 +186,20 @@ def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
     assert tracker.view().status.value == status
 
 
+def test_two_goes_after_dice_that_lay_there_at_the_start_are_read() -> None:
+    """The dice were picked up so quickly that nobody saw the tray without any."""
+    white = [die(DieColour.WHITE, 5, 6), die(DieColour.WHITE, 2, 7)]
+    roll = [*white, *(die(colour, 1, n) for n, colour in enumerate(COLOURED))]
+    steps = [SIX, white, roll]
+    reader = ListedReader({10 * n: scene(lying) for n, lying in enumerate(steps)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    for number in range(10 * len(steps)):
+        if number == 9:
+            tracker.on_confirmed(tracker.view().roll)
+        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
+    assert tracker.view().status is TrayStatus.OK
+
+
 def test_what_outlasts_a_roll_is_no_die_of_the_next_one() -> None:
     """A mat with pictures of dice that came unnoticed, while the floor round it stayed the same."""
     mat, roll = SIX[:2], [replace(each, centre_xy=(each.centre_xy[0], 190.0)) for each in SIX]
