@@ -202,7 +202,8 @@ class ResultPlayer(Struct, frozen=True):
 class Result(Struct, frozen=True):
     """A finished game. Readers keep one for each (table, game).
 
-    That is the last one that came live, and of those that a broker kept the highest revision.
+    That is the last one that came live. One that a broker kept only replaces it if its revision is
+    higher or, as after a restored backup, it ended later.
 
     Attributes:
         game: Its id.

@@ -26,6 +26,7 @@ from companion.mqtt.club.results import (
     end_of,
     evening_id,
     evening_of,
+    is_older,
     played,
     was_set_since,
 )
@@ -300,7 +301,7 @@ class Club:
             known = self._results.get(key)
             if known is not None and known.game == game:
                 return
-            if known is not None and got.retained and known.game.revision > game.revision:
+            if known is not None and got.retained and is_older(game, known.game):
                 return  # live ones are what the table knows now, also after a restored backup
             if known is None and len(self._results) >= MOST_RESULTS:
                 raise WireError("", f"{MOST_RESULTS} results at most", found.game, "range")

@@ -156,6 +156,19 @@ def evening_of(
     return today if is_live and behind is None else ended
 
 
+def is_older(game: payloads.Result, known: payloads.Result) -> bool:
+    """Whether a result that the broker kept is older than the known one of the same game.
+
+    A table with a restored backup counts its revisions anew from there, but ends the game later.
+    """
+    if game.revision >= known.revision:
+        return False
+    try:
+        return datetime.fromisoformat(game.ended) <= datetime.fromisoformat(known.ended)
+    except (ValueError, TypeError):
+        return True
+
+
 def was_set_since(ended: str, behind: timedelta, now: datetime) -> bool:
     """Whether a table's clock was set right between its last known time and the end of a game.
 

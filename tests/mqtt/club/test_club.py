@@ -110,6 +110,14 @@ def test_the_file_of_an_older_version_is_read_and_written(club: ClubOnDisk) -> N
     assert totals(club) == [("Ada", 24), ("Ben", 0)]
 
 
+def test_an_end_after_a_restored_backup_counts_that_a_club_missed(club: ClubOnDisk) -> None:
+    club.finish(1, result({"Ada": 90, "Ben": 50}, revision=100))
+    club.restart()
+    ended = "2026-11-24T20:50:00+01:00"
+    club.finish(1, result({"Ada": 60, "Ben": 70}, revision=80, ended=ended), retained=True)
+    assert totals(club) == [("Ben", 12), ("Ada", 0)]
+
+
 def test_rounds_of_the_same_players_keep_their_games_on_another_machine(
     club: ClubOnDisk, tmp_path: Path
 ) -> None:
