@@ -37,8 +37,9 @@ KEEPALIVE_S = 30
 CONNECT_S = 5.0
 """Seconds for the connection, for TLS, and again for the broker's first answer."""
 
-PAUSES_S = (1.0, 60.0)
-"""First and longest pause between two attempts; each doubles the last."""
+PAUSES_S = (1.0, 15.0)
+"""First and longest pause between two attempts; each doubles the last. A table should be seen soon
+after the network is back, as a round has groups for the tables that are there."""
 
 STABLE_S = 10.0
 """Seconds after which the pauses begin anew: tables of one id end each other's connection."""

@@ -327,3 +327,29 @@ def test_rubbish_ends_the_connection_and_nothing_else(
         table = link(liar.broker)
         until(lambda liar=liar: liar.accepted >= 2)
         assert table.waiting == 0
+
+
+class Waits(threading.Event):
+    """Notes the pauses between attempts, takes none, and ends after a number of them."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+        self.seconds: list[float] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.seconds.append(timeout or 0.0)
+        return len(self.seconds) >= self._most
+
+
+def test_after_a_long_outage_a_table_is_back_within_15_s(
+    impostor: Callable[..., Impostor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = impostor()
+    away.close()
+    table = Link(away.broker, client_id="table")
+    waits = Waits(20)
+    monkeypatch.setattr(table, "_closing", waits)
+    table._run()
+    assert max(waits.seconds) <= 15.0
+    assert sum(waits.seconds) > 100.0  # it does not hurry either
