@@ -238,7 +238,9 @@ def test_a_result_follows_a_player_who_is_renamed(house: House) -> None:
     topic = house.topics.result("1-20261120191500")
     assert "Bebn" in repr(ears.next(topic).payload)
     assert session.rename_player("Bebn", "Ben") is None
-    renamed = decode(ears.next(topic).payload, Result)
+    # what the broker had not acknowledged yet may come twice
+    again = ears.next(topic, lambda got: b"Bebn" not in got.payload)
+    renamed = decode(again.payload, Result)
     assert {each.name for each in renamed.players} == {"Ada", "Ben"}
 
 
