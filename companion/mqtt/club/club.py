@@ -8,14 +8,12 @@ same rounds; of two documents the one with more changes counts.
 from __future__ import annotations
 
 import logging
-import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from companion.errors import StoreError
-from companion.eventlog.names import clean_name, name_key
 from companion.mqtt import payloads, topics
 from companion.mqtt.broker import Message, Received
 from companion.mqtt.club import evening as changes
@@ -59,9 +57,6 @@ lost its power together with the broker never said so."""
 MOST_TABLES = 500
 MOST_RESULTS = 100_000
 """Bounds against a stranger who publishes tables and results without end."""
-
-MOST_CHANGES = 100_000
-"""Changes of an evening that a club process may have missed."""
 
 LARGEST_EVENING_BYTES = 512 * 1024
 """500 players in 30 rounds have 350 kB."""
@@ -357,8 +352,8 @@ class Club:
             if evening.id != self.today:
                 return
             known = self._evenings.get(evening.id)
-            _check(evening, known)
-            if known is None or _weight(evening) > _weight(known):
+            changes.check_received(evening, known)
+            if known is None or changes.weight(evening) > changes.weight(known):
                 self._adopt(evening)
                 return
         if known != evening:
@@ -396,10 +391,7 @@ class Club:
         if known is not None:
             return known
         before = max(self._evenings.values(), key=lambda each: each.id, default=None)
-        seed = zlib.crc32(today.encode())  # the same in every process of the club
-        if before is None:
-            return Evening(today, seed=seed)
-        return Evening(today, system=before.system, size=before.size, seed=seed)
+        return changes.next_evening(today, before)
 
     def _placed(self, result: Result, *, is_live: bool) -> Result:
         """A new result with its evening and its end."""
@@ -437,21 +429,3 @@ class _Made:
     tonight: Summary
     known: tuple[str, ...]
     earlier: tuple[str, ...]
-
-
-def _check(evening: Evening, known: Evening | None) -> None:
-    """Refuse a document that no club process would have written."""
-    most = MOST_CHANGES + (known.revision if known is not None else 0)
-    if evening.revision > most:
-        raise WireError("revision", f"{most} at most", evening.revision, "range")
-    for name in evening.names:
-        if clean_name(name) != name:
-            raise WireError("", "clean names", name[:20], "text")
-    for names in evening.name_lists:
-        if len({name_key(name) for name in names}) < len(names):
-            raise WireError("", "everybody once", ", ".join(names)[:40], "text")
-
-
-def _weight(evening: Evening) -> tuple[int, str]:
-    """Of two documents the heavier one counts; equal numbers of changes are told apart somehow."""
-    return evening.revision, encode(evening)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 from companion.eventlog.names import LONGEST_NAME, clean_name, name_key, written_fault
 from companion.mqtt.club.pairing import LARGEST, SMALLEST, SYSTEMS, Pairing, pair, past_of
-from companion.wire.structs import Meta, one_of
+from companion.wire.structs import Meta, WireError, encode, one_of
 
 MOST_MEMBERS = 500
 """Players of one evening."""
 MOST_ROUNDS = 30
+
+MOST_CHANGES = 100_000
+"""Changes of an evening that a club process may have missed."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 TableId = Annotated[str, Meta(max_length=16)]
@@ -93,6 +97,36 @@ class Evening:
     def here(self) -> list[str]:
         """Names of the players who are here, in the order they came."""
         return [member.name for member in self.members if member.is_here]
+
+
+def next_evening(today: str, before: Evening | None) -> Evening:
+    """An evening without players, paired as the one before it."""
+    seed = zlib.crc32(today.encode())  # the same in every process of the club
+    if before is None:
+        return Evening(today, seed=seed)
+    return Evening(today, system=before.system, size=before.size, seed=seed)
+
+
+def check_received(evening: Evening, known: Evening | None) -> None:
+    """Refuse a document that no club process would have written.
+
+    Raises:
+        WireError: It is one.
+    """
+    most = MOST_CHANGES + (known.revision if known is not None else 0)
+    if evening.revision > most:
+        raise WireError("revision", f"{most} at most", evening.revision, "range")
+    for name in evening.names:
+        if clean_name(name) != name:
+            raise WireError("", "clean names", name[:20], "text")
+    for names in evening.name_lists:
+        if len({name_key(name) for name in names}) < len(names):
+            raise WireError("", "everybody once", ", ".join(names)[:40], "text")
+
+
+def weight(evening: Evening) -> tuple[int, str]:
+    """Of two documents the heavier one counts; equal numbers of changes are told apart somehow."""
+    return evening.revision, encode(evening)
 
 
 def with_member(evening: Evening, name: str) -> Evening:
