@@ -37,6 +37,16 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
+GROUND = "(node) => getComputedStyle(node).backgroundColor"
+
+COLOUR_OF_MISSES = """() => {
+  const sample = document.body.appendChild(document.createElement('i'));
+  sample.style.background = getComputedStyle(document.documentElement).getPropertyValue('--miss');
+  const { backgroundColor } = getComputedStyle(sample);
+  sample.remove();
+  return backgroundColor;
+}"""
+
 DRAWN = {
     "svg": '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 528"/>',
     "title": "A picture",
@@ -136,6 +146,9 @@ class TestTheTableView:
             if state == "lobby":
                 sizes = "all => all.map((name) => getComputedStyle(name).fontSize)"
                 assert len(set(page.eval_on_selector_all("#people bdi", sizes))) == 1
+            if state == "action1":  # Cleo took a penalty
+                taken = page.locator("#people .miss.is-taken")
+                assert taken.evaluate(GROUND) == page.evaluate(COLOUR_OF_MISSES)
             if state in ("roll", "action1", "over"):
                 resize(page, PHONE_FLAT)
                 assert left(page, OVERLAPPING) == [], state
