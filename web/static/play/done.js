@@ -38,21 +38,21 @@ function setLength(button, seconds, version) {
 function label(button, game, answer, isMyMove) {
   const { seconds } = countdown;
   const canTakeBack = isMyMove && Boolean(answer?.done) && seconds > 0;
-  const text = textOf(game, answer, isMyMove, canTakeBack, seconds);
-  const name = text.replace(/ \(\d+\)$/, "").replace(/\d+$/, "…");
-  setText(button, text);
+  setText(button, textOf(game, answer, isMyMove, canTakeBack, seconds));
   // with the seconds in its name, the focused button would be read out anew with each of them
-  setAttribute(button, "aria-label", name === text ? null : name);
+  setAttribute(button, "aria-label", seconds ? textOf(game, answer, isMyMove, canTakeBack, 0) : null);
   setOff(button, !game.over && (!isMyMove || (Boolean(answer?.done) && !canTakeBack) || guardTimer !== 0));
   button.classList.toggle("is-back", canTakeBack);
   button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box && !canTakeBack);
 }
 
+/** The words in the button, with the seconds left or, if they are 0, without. */
 function textOf(game, answer, isMyMove, canTakeBack, seconds) {
+  const left = seconds ? ` (${seconds})` : "";
   if (game.over) return t("over.back");
-  if (canTakeBack) return t("take_back", { seconds });
-  if (!isMyMove && seconds > 0) return t("closes_in", { seconds });
-  if (isMyMove && answer?.box) return seconds > 0 ? `${t("done")} (${seconds})` : t("done");
+  if (canTakeBack) return t("take_back") + left;
+  if (!isMyMove && countdown.seconds > 0) return t("closes_in", { seconds: seconds || "…" });
+  if (isMyMove && answer?.box) return t("done") + left;
   return isMyMove && answer?.done ? t("passed") : t("pass");
 }
 
