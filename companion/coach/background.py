@@ -92,27 +92,23 @@ class Reviews:
             return Reviewed(self._share if self._now == key else 0.0)
 
     def _make(self, key: Key, game: SavedGame) -> None:
-        found: Review | None = None
-        has_failed = False
         try:
             found = self._worker.call(
                 self._make_review, game.start, game.events, progress=self._advance
             )
             if found is not None:
                 self.verdicts.add(game.result.played, found.decided)
+            with self._mutex:
+                self._done[key] = found
+                if len(self._done) > MOST_KEPT:
+                    self._done.popitem(last=False)
         except WorkerError:
-            has_failed = True
             if not self._worker.is_closed:
                 LOGGER.exception("game %d cannot be reviewed", game.number)
+            self._failed = key
         finally:
             with self._mutex:
                 self._now = None
-                if has_failed:
-                    self._failed = key
-                else:
-                    self._done[key] = found
-                if len(self._done) > MOST_KEPT:
-                    self._done.popitem(last=False)
 
     def close(self) -> None:
         """Stop; may be called twice."""

@@ -11,10 +11,10 @@ from pathlib import Path
 def exchange(one: Path, other: Path) -> bool:
     """Exchange the names of two folders in one step; False where the disk cannot."""
     swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)  # Linux has it
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    here, flag = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
     if swap is None:
         return False
-    if swap(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
+    if swap(here, os.fsencode(one), here, os.fsencode(other), flag) == 0:
         return True
     if ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS):
         return False
