@@ -375,7 +375,9 @@ def test_numbers_espeak_would_not_take_are_refused(volume: int, words_per_minute
         Speaker(volume=volume, words_per_minute=words_per_minute)
 
 
-@pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed")
+@pytest.mark.skipif(
+    shutil.which("espeak-ng") is None, reason="no espeak-ng: apt-get install espeak-ng"
+)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_real_espeak_makes_sound_of_it(
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -280,7 +280,7 @@ def test_equipment_named_but_unavailable_is_an_error(
 ) -> None:
     library = {"pi": "picamera2", "lgpio": "lgpio"}.get(args[1])
     if library is not None and find_spec(library) is not None:
-        pytest.skip(f"{library} is here, so this may well be had")
+        pytest.skip(f"{library} is installed: what it opens may be there, too")
     extra = () if "--camera" in args else ("--camera", "none")
     line = refused(tmp_path, *extra, *args)
     assert args[1].split(".")[0].rsplit("/")[-1] in line

@@ -34,7 +34,7 @@ def outside(trace: str) -> list[str]:
     return found
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed here")
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace: apt-get install strace")
 def test_a_table_with_its_eye_open_asks_nothing_of_the_outside(tmp_path: Path) -> None:
     trace, home = tmp_path / "trace", tmp_path / "home"
     home.mkdir()

@@ -18,7 +18,6 @@ from companion.engine import (
     GameEnded,
     MissTaken,
     Phase,
-    Plan,
     Refusal,
     Roll,
     RowClosed,
@@ -26,9 +25,7 @@ from companion.engine import (
     WouldClose,
     apply,
     fold,
-    new_game,
 )
-from companion.engine.sheet import Box, Row
 from tests.engine.build import (
     action1,
     action2,
@@ -379,24 +376,3 @@ class TestBigPoints:
     def test_E34_fifteen_crosses_score_at_most(self) -> None:
         sheets = {0: {"R": [*range(2, 13)], "RY": [2, 3, 4, 5]}}
         assert game(plan=BIG_POINTS, sheets=sheets).points(0)["red"] == 120
-
-
-def test_a_mixed_sheet_is_one_more_description() -> None:
-    """A row of mixed colours and a row of mixed numbers, judged by the same code."""
-    red, blue = DieColour.RED, DieColour.BLUE
-    colours = [red, blue, red, blue, red, red]
-    plan = Plan(
-        "mixed",
-        (
-            Row("R", "red", tuple(Box(n, c) for n, c in enumerate(colours, 2)), lock=red),
-            Row("B", "blue", tuple(Box(n, blue) for n in (9, 2, 12, 5)), lock=blue),
-        ),
-        crosses_before_lock=2,
-    )
-    state = new_game(plan, 1)
-    state = action1(go(state, roll(1, 1, yellow=0, green=0, red=1, blue=2)))
-    assert set(plan.name_of(state.legal[0])) == {"R2", "R3"}  # red 1 + 1; blue 1 + 2
-    state = action2(state, "R3")
-    state = go(state, roll(3, 6, yellow=0, green=0))
-    assert set(plan.name_of(state.legal[0])) == {"B9"}
-    assert plan.name_of(state.open[0]) == ["R4", "R5", "R6", "B9", "B2", "B12"]

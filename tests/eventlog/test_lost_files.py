@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -109,6 +109,15 @@ def test_a_reader_on_a_full_disk_reads_the_games_of_a_table_that_ended(tmp_path:
         assert examine(tmp_path).records == len(RECORDS)
 
 
+def readers_of(directory: Path) -> tuple[Callable[[], object], ...]:
+    """What reads a table's log: each command's way."""
+    return (
+        lambda: SqliteStore(directory, is_writer=False),
+        lambda: copy_log(directory, directory.with_name("copy")),
+        lambda: examine(directory),
+    )
+
+
 def test_a_reader_without_room_says_that_the_disk_is_full(tmp_path: Path) -> None:
     """After a cut of the power, that is: the write-ahead log has steps of its own."""
     with closing(SqliteStore(tmp_path / "table")) as store:
@@ -117,11 +126,7 @@ def test_a_reader_without_room_says_that_the_disk_is_full(tmp_path: Path) -> Non
         for name in (FILE_NAME, f"{FILE_NAME}-wal"):
             shutil.copy(tmp_path / "table" / name, tmp_path / "cut")
     with room_of(100):
-        for read in (
-            lambda: SqliteStore(tmp_path / "cut", is_writer=False),
-            lambda: copy_log(tmp_path / "cut", tmp_path / "copy"),
-            lambda: examine(tmp_path / "cut"),
-        ):
+        for read in readers_of(tmp_path / "cut"):
             with pytest.raises(StoreError, match="disk is full"):
                 read()
 
@@ -137,11 +142,7 @@ def test_a_reader_says_what_to_do_after_a_first_start_that_was_cut_off(tmp_path:
         db.execute("BEGIN")
         db.execute("CREATE TABLE half AS SELECT hex(zeroblob(99999))")
         shutil.copytree(tmp_path / "cut", tmp_path / "left")
-    for read in (
-        lambda: SqliteStore(tmp_path / "left", is_writer=False),
-        lambda: copy_log(tmp_path / "left", tmp_path / "copy"),
-        lambda: examine(tmp_path / "left"),
-    ):
+    for read in readers_of(tmp_path / "left"):
         with pytest.raises(StoreError, match="a start of the table repairs it"):
             read()
     with closing(SqliteStore(tmp_path / "left")) as store:

@@ -299,7 +299,7 @@ def test_installing_twice_writes_once_and_removing_deletes_it() -> None:
     assert "run     systemctl start getty@tty1.service" in [str(step) for step in removed]
 
 
-@pytest.mark.skipif(shutil.which("pgrep") is None, reason="needs pgrep")
+@pytest.mark.skipif(shutil.which("pgrep") is None, reason="no pgrep: apt-get install procps")
 def test_a_desktop_takes_the_display_over_and_gives_it_back() -> None:
     lite = replace(BARE, content={KIOSK_UNIT_PATH: "[Unit]"}.get)
     assert Delete(KIOSK_UNIT_PATH) in list(plan_kiosk(lite, PROGRAM, "pi", has_desktop=True))
@@ -322,7 +322,9 @@ def test_an_autostart_entry_quotes_as_desktops_read_it() -> None:
     assert line == r'Exec="/opt/My dice 50%%h/python" "a \\"b\\" \\$c \\\\" kiosk'
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+@pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="no systemd-analyze: apt-get install systemd"
+)
 def test_systemd_accepts_the_unit_of_the_display(tmp_path: Path) -> None:
     unit = tmp_path / "dice-companion-kiosk.service"
     text = kiosk_unit_text(("/usr/bin/true", "my 50%h/python", "kiosk"), "root")

@@ -1,8 +1,7 @@
-"""Guests in the house: who sees the secrets, who confirms, who leads, and the answers' headers."""
+"""Guests in the house: who sees the secrets, who confirms and who leads."""
 
 from __future__ import annotations
 
-import socket
 import stat
 import threading
 from collections.abc import Callable
@@ -23,8 +22,7 @@ from tests.web.test_people import me, phone, post
 from web import create_app
 from web.access import Access, open_access
 from web.client import MOST_TRIES, MOST_TRIES_IN_ALL, RateLimiter, is_loopback
-from web.security import BROWSER_COOKIE, HEADERS, SEAT_COOKIE
-from web.server import Server
+from web.security import BROWSER_COOKIE, SEAT_COOKIE
 
 Sit = Callable[[str], FlaskClient]
 
@@ -366,36 +364,3 @@ class TestKeys:
 )
 def test_the_machine_is_known_by_every_own_address(address: str, is_own: bool) -> None:
     assert is_loopback(address) is is_own
-
-
-class TestHeaders:
-    @pytest.mark.parametrize("path", EVERYTHING)
-    def test_every_answer_has_them(self, client: FlaskClient, path: str) -> None:
-        answer = client.get(path)
-        assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
-        assert len(HEADERS) == 6
-
-    def test_nothing_may_be_framed_or_loaded_from_elsewhere(self) -> None:
-        policy = HEADERS["Content-Security-Policy"]
-        assert policy.startswith("default-src 'none';")
-        assert "frame-ancestors 'none'" in policy
-        assert "unsafe" not in policy
-        assert HEADERS["X-Frame-Options"] == "DENY"
-
-    @pytest.mark.parametrize(
-        "sent",
-        [
-            b"nonsense\r\n\r\n",
-            b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
-            b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999\r\n\r\n",
-        ],
-    )
-    def test_the_servers_own_errors_have_them(self, served: Server, sent: bytes) -> None:
-        with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
-            connection.sendall(sent)
-            answer = b""
-            while chunk := connection.recv(65536):
-                answer += chunk
-        head = answer.partition(b"\r\n\r\n")[0].decode().casefold()
-        assert head.startswith("http/1")
-        assert all(f"{name}: {value}".casefold() in head for name, value in HEADERS.items())

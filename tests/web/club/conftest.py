@@ -12,7 +12,6 @@ from flask.testing import FlaskClient
 from tests.mqtt.club.build import ClubOnDisk
 from web.access import Access
 from web.club import create_club_app
-from web.server import Server
 
 ELSEWHERE = {"REMOTE_ADDR": "192.168.1.77"}
 """A request from another device."""
@@ -40,12 +39,6 @@ def app(club: ClubOnDisk, place: dict[str, str]) -> Flask:
         version="1",
         join_url=lambda: place["url"],
     )
-
-
-@pytest.fixture
-def served(app: Flask) -> Iterator[Server]:
-    with Server(app, "127.0.0.1", 0) as server:
-        yield server
 
 
 @pytest.fixture
