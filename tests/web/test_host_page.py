@@ -28,6 +28,18 @@ if TYPE_CHECKING:
     from playwright.sync_api import Route
 
 
+TAP_AT_NEWS = """() => {
+  const { x, y } = document.getElementById('ask-yes').getBoundingClientRect();
+  const lines = document.getElementById('ask-lines');
+  new MutationObserver(() => {
+    if (!lines.textContent.includes('answers again')) return;
+    document.elementFromPoint(x + 9, y + 9).click();
+    document.body.dataset.tapped = 'yes';
+  }).observe(lines, { childList: true });
+}"""
+"""Tap where "yes" is as soon as the dialog tells of other effects."""
+
+
 def test_a_lost_camera_is_said_once(stage: Stage, open_page: OpenPage) -> None:
     put(stage, "roll")
     page = ready(open_page("/host", size_wh=PHONE_SMALL))
@@ -75,7 +87,8 @@ class TestTheHost:
         wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
         assert stage.game.typed
         assert stage.state.roll == a_roll(3, 4, red=1, yellow=2, green=5, blue=6)
-        page.get_by_role("button", name="Undo").first.wait_for()
+        form = page.locator("#roll-form:not([aria-busy])")
+        form.get_by_role("button", name="Correct the roll").wait_for()
         assert stage.session.undo() is None
         page.get_by_role("button", name="Confirm these dice").click()
         page.get_by_text("Every die needs a number.").wait_for()  # an undone roll is thrown again
@@ -311,11 +324,9 @@ class TestTheHost:
         for player in (0, 1, 2):
             assert stage.answer(player, None) == ""
         yes = page.get_by_role("button", name="Yes, undo it")
+        page.evaluate(TAP_AT_NEWS)
         yes.click()
-        page.get_by_text("answers again").first.wait_for()
-        place = yes.bounding_box()
-        assert place is not None
-        page.mouse.click(place["x"] + 9, place["y"] + 9)
+        page.locator("[data-tapped]").wait_for()
         page.wait_for_timeout(300)
         assert stage.state.phase is Phase.ACTION2
         assert page.evaluate("document.activeElement.id") == "ask-yes"

@@ -170,6 +170,7 @@ class TestPlaying:
             "#status",
             has_text="Ada is closing red. Blue 12 (white 6 + white 6) counts in a moment.",
         ).wait_for()
+        wait_until(ben, lambda: stage.state.answers[1] is not None)
         stage.answer(1, None)
         ben.locator("#status", has_text="You can still change your answer.").wait_for()
         stage.time.pass_s(10)

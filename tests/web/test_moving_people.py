@@ -63,6 +63,7 @@ class TestPeople:
     ) -> None:
         put(stage, "action1")
         phone, host = open_page("/"), open_page("/host")
+        host.get_by_role("tab", name="Players").wait_for()  # or the phone would host the table
         phone.get_by_label("Your name").fill("benjamin")
         phone.get_by_role("button", name="Take a seat").click()
         phone.get_by_role("alert").filter(has_text="ask the host to hand your seat over").wait_for()

@@ -199,7 +199,7 @@ class TestTheHost:
         page.get_by_role("button", name="Benjamin plays earlier").and_(
             page.locator(":disabled")
         ).wait_for()
-        assert focused(page) == "Benjamin plays later"
+        page.wait_for_function("document.activeElement.ariaLabel === 'Benjamin plays later'")
 
 
 def test_the_table_view_keeps_the_focus_on_its_button(stage: Stage, open_page: OpenPage) -> None:

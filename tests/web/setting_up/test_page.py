@@ -87,6 +87,7 @@ class TestInABrowser:
     def test_a_host_takes_every_step(
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
     ) -> None:
+        stage.session.see(dice_in_tray(a_roll(3, 4), frame=89))
         page = open_page("/setup", size_wh=PHONE)
         x, y = drag_from(page)
         page.mouse.move(x, y)

@@ -81,7 +81,9 @@ onSubmit($("gate-form"), async () => {
   if (!isLet) $("pin").focus();
 });
 onSubmit($("add-form"), async () => {
-  if (await change("/api/players/add", { name: $("name").value }, "add-why")) $("name").value = "";
+  const name = $("name").value;
+  const isAdded = await change("/api/players/add", { name }, "add-why");
+  if (isAdded && $("name").value === name) $("name").value = ""; // else the next one is being typed
   $("name").focus();
 });
 form.addEventListener("change", () =>
