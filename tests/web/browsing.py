@@ -325,6 +325,17 @@ def wait_until(page: Page, holds: Callable[[], bool]) -> None:
         page.wait_for_timeout(50)
 
 
+def comes_true(page: Page, script: str, arg: object = None) -> None:
+    """Let the page go on until a script gives something true.
+
+    Playwright's own `wait_for_function` evaluates text inside the page, which its policy forbids.
+    """
+    until_s = time.monotonic() + PATIENCE_S
+    while not page.evaluate(script, arg):
+        assert time.monotonic() < until_s, f"it never came true: {script}"
+        page.wait_for_timeout(50)
+
+
 def names(stage: Stage) -> list[str]:
     """Who sits at the table, in playing order."""
     return [seat.name for seat in stage.session.view().table.seats]

@@ -15,6 +15,7 @@ from tests.web.browsing import (
     PHONE_SMALL,
     TV,
     OpenPage,
+    comes_true,
     names,
     open_part,
     put,
@@ -216,7 +217,7 @@ class TestTheHost:
             ".observe(document.getElementById('why'), { childList: true })"
         )
         page.locator("#confirm:not([aria-busy])").click()
-        page.wait_for_function("window.again")
+        comes_true(page, "window.again")
         page.locator("#why", has_text="isn’t lying flat").wait_for()
 
     def test_the_focus_stays_in_the_part_from_which_a_game_began(
@@ -227,7 +228,7 @@ class TestTheHost:
         open_part(page, "Players")
         page.locator("#start").press("Enter")
         page.locator("#undo").wait_for()
-        page.wait_for_function("document.activeElement.id === 'tab-players'")
+        comes_true(page, "document.activeElement.id === 'tab-players'")
 
     def test_switching_the_computer_off_asks_first(
         self, stage: Stage, open_page: OpenPage, power: StandInPower

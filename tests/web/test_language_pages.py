@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, TV, ready, violations
+from tests.web.browsing import PHONE, TV, comes_true, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web.locale import COOKIE
 
@@ -167,7 +167,7 @@ class TestNothingIsMixed:
                 stage.session.change_settings(voice={"language": each})
                 version = stage.session.view().version
                 for page in pages[each]:
-                    page.wait_for_function(HAS_HEARD, arg=version)
+                    comes_true(page, HAS_HEARD, version)
                     seen[each] |= said(page)
                 table.locator(f"html[lang={each}]").wait_for()
                 seen[each] |= said(ready(table))

@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, put, ready, violations
+from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, comes_true, put, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray
 
 browser = pytest.mark.browser
@@ -92,7 +92,7 @@ def test_a_phone_stays_awake_while_a_game_runs_and_can_be_dark(
     page.add_init_script(WITHOUT_HTTPS)
     page.reload()
     ready(page).locator("#menu").click()  # some browsers only play after a tap
-    page.wait_for_function(PLAYS)
+    comes_true(page, PLAYS)
     assert not page.locator("#menu-awake").is_visible()
     assert page.get_by_role("link", name="Rules").is_visible()
     with page.expect_navigation():
@@ -101,9 +101,9 @@ def test_a_phone_stays_awake_while_a_game_runs_and_can_be_dark(
     assert page.evaluate(SCHEME) == "dark"
     assert violations(page) == []
     page.get_by_role("button", name="Back to my sheet").click()
-    page.wait_for_function(PLAYS)
+    comes_true(page, PLAYS)
     assert stage.session.end() is None
-    page.wait_for_function("() => document.querySelector('video').paused")
+    comes_true(page, "() => document.querySelector('video').paused")
 
 
 @browser
@@ -113,10 +113,10 @@ def test_the_tables_own_screen_stays_on_and_shows_no_pointer(open_page: OpenPage
     page.clock.install()
     page.reload()
     ready(page)
-    page.wait_for_function("window.isKeptOn")
+    comes_true(page, "window.isKeptOn")
     assert page.evaluate(POINTER) == "none"
     page.mouse.move(300, 300)
-    page.wait_for_function(f"{POINTER} !== 'none'")
+    comes_true(page, f"{POINTER} !== 'none'")
     page.clock.run_for(3_100)
     assert page.evaluate(POINTER) == "none"
 
@@ -151,7 +151,7 @@ def test_a_table_view_speaks_once_allowed_and_fills_the_screen(
     assert "no longer fits" not in corrected, "like the loudspeaker"
     assert only_sum == "en-GB 9"
     page.get_by_role("button", name="Full screen").click()
-    page.wait_for_function("() => document.fullscreenElement !== null")
+    comes_true(page, "() => document.fullscreenElement !== null")
 
 
 @browser
@@ -164,7 +164,7 @@ def test_a_table_view_loaded_anew_speaks_after_any_tap(stage: Stage, open_page: 
     page.get_by_role("button", name="Sound", pressed=True).wait_for()
     page.locator("#now").click()
     assert stage.session.close_action() is None
-    page.wait_for_function("() => window.spoken.length > 0")
+    comes_true(page, "() => window.spoken.length > 0")
 
 
 @browser
@@ -185,7 +185,7 @@ def test_chimes_from_before_the_first_tap_are_not_made_up_for(
     assert stage.correct(5, 5) is None
     page.locator(".headline", has_text="10").wait_for()
     page.locator("#now").click()
-    page.wait_for_function("window.tones > 0")
+    comes_true(page, "window.tones > 0")
 
 
 @browser
@@ -199,9 +199,9 @@ def test_a_table_view_says_who_was_passed_over_and_what_broke(
     ready(page)
     page.get_by_role("button", name="Sound").click()
     assert stage.session.close_action() is None
-    page.wait_for_function("() => window.spoken.length > 1")
+    comes_true(page, "() => window.spoken.length > 1")
     stage.session.part_is("camera", "slow")
-    page.wait_for_function("() => window.spoken.length > 2")
+    comes_true(page, "() => window.spoken.length > 2")
     _, passed, broken = page.evaluate("window.spoken")
     assert passed == "en-GB No answer, so they pass: Ada, Benjamin and Cleo."
     assert broken == "en-GB The camera is very slow.\nGive it a moment."

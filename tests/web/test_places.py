@@ -11,6 +11,7 @@ from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE_SMALL,
     OpenPage,
+    comes_true,
     drawn,
     names,
     open_part,
@@ -178,8 +179,7 @@ class TestTheHost:
         page = open_page("/host")
         page.locator("#reading a[aria-label='Correct green 3']").focus()
         stage.session.see(TrayView(TrayStatus.MOVING, None, 1, (640, 480)))
-        page.locator("#reading.is-old").wait_for(state="hidden")
-        assert focused(page) == "h-dice"
+        comes_true(page, "document.activeElement.id === 'h-dice'")
 
     def test_a_seat_handed_on_leads_not_to_freeing_it(
         self, stage: Stage, open_page: OpenPage
@@ -199,7 +199,7 @@ class TestTheHost:
         page.get_by_role("button", name="Benjamin plays earlier").and_(
             page.locator(":disabled")
         ).wait_for()
-        page.wait_for_function("document.activeElement.ariaLabel === 'Benjamin plays later'")
+        comes_true(page, "document.activeElement.ariaLabel === 'Benjamin plays later'")
 
 
 def test_the_table_view_keeps_the_focus_on_its_button(stage: Stage, open_page: OpenPage) -> None:

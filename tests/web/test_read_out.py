@@ -6,7 +6,7 @@ import pytest
 
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
-from tests.web.browsing import READ_OUT, OpenPage, drawn, put, ready
+from tests.web.browsing import READ_OUT, OpenPage, comes_true, drawn, put, ready
 from tests.web.stand_in import seat
 from tests.web.test_places import press
 
@@ -23,7 +23,7 @@ def test_the_same_refusal_of_a_name_is_read_out_each_time(
     for times in (1, 2):
         with page.expect_request_finished(lambda request: request.url.endswith("/api/join")):
             page.keyboard.press("Enter")
-        page.wait_for_function("times => readOut.length === times", arg=times)
+        comes_true(page, "times => readOut.length === times", times)
         assert "There is already a Ada at this table." in page.evaluate("readOut")[-1]
 
 
@@ -35,7 +35,7 @@ def test_dice_that_are_missing_are_read_out_each_time(stage: Stage, open_page: O
     page.evaluate(READ_OUT)
     for times in (1, 2):
         page.get_by_role("dialog").get_by_role("button", name="Confirm").press("Enter")
-        page.wait_for_function("times => readOut.length === times", arg=times)
+        comes_true(page, "times => readOut.length === times", times)
 
 
 def test_who_comes_to_the_table_is_read_out(stage: Stage, open_page: OpenPage) -> None:

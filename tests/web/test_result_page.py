@@ -11,6 +11,7 @@ from tests.web.browsing import (
     PHONE_SMALL,
     OpenPage,
     before_the_locks,
+    comes_true,
     put,
     ready,
     resize,
@@ -57,7 +58,7 @@ def test_a_notice_is_read_above_the_result(stage: Stage, open_page: OpenPage) ->
     page.locator("#over").wait_for()
     page.locator("#notice-ok").click()
     page.locator("#notice").wait_for(state="hidden")
-    page.wait_for_function("document.activeElement.id === 'over'")
+    comes_true(page, "document.activeElement.id === 'over'")
 
 
 def test_keys_reach_no_way_back_behind_the_result(stage: Stage, open_page: OpenPage) -> None:

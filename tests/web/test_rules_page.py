@@ -10,7 +10,7 @@ from flask import Flask
 from companion.messages.catalogue import LANGUAGES, load_phrases
 from companion.messages.rulings import rules
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE_SMALL, TV, OpenPage, put, ready, resize, violations
+from tests.web.browsing import PHONE_SMALL, TV, OpenPage, comes_true, put, ready, resize, violations
 
 UNCOVERED = """() => {
   const { left, top } = document.querySelector(':target').getBoundingClientRect();
@@ -36,7 +36,7 @@ def test_a_refusal_leads_to_its_ruling_and_back(stage: Stage, open_page: OpenPag
     page.get_by_role("button", name=re.compile("^red 3")).click()
     page.get_by_role("link", name="Why?").click()
     page.locator("#E2:target", has_text="only the sum of both white dice").wait_for()
-    page.wait_for_function(UNCOVERED)
+    comes_true(page, UNCOVERED)
     page.get_by_role("link", name="Back to my sheet").click()
     page.get_by_role("button", name=re.compile("^red 7")).wait_for()
 

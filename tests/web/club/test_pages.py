@@ -13,6 +13,7 @@ from tests.web.browsing import (
     PHONE_SMALL,
     TV,
     OpenPage,
+    comes_true,
     left,
     resize,
     scanned,
@@ -138,6 +139,7 @@ class TestPages:
             page.get_by_label("Name").fill(name)
             page.get_by_role("button", name="Add").click()
             shown_at(page, "#members bdi", name)
+            page.locator("#add-form:not([aria-busy])").wait_for()
         page.get_by_role("button", name="Leaves: Emil").click()
         page.get_by_text("Players here: 4").wait_for()
         page.get_by_role("radio", name="Everyone meets everyone").check()
@@ -148,7 +150,7 @@ class TestPages:
         page.on("dialog", lambda dialog: dialog.accept())
         page.get_by_role("button", name="Take back round 1").click()
         page.get_by_text("No round yet").wait_for()
-        page.wait_for_function("document.activeElement.id === 'h-round'")
+        comes_true(page, "document.activeElement.id === 'h-round'")
 
     def test_a_double_tap_draws_one_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         an_evening(club)

@@ -20,6 +20,7 @@ import { dateOf, drawRound } from "./round.js";
 
 const form = $("form");
 let pressedAt = 0; // when somebody was taken out or back in
+let queue = Promise.resolve(); // changes are sent one after the other
 
 function draw(state) {
   const { me, members, drawn } = state;
@@ -68,11 +69,16 @@ const exportItem = (evening) =>
     el("a", { class: "big", href: `/export/${evening}.json`, download: true, text: "JSON" }),
   );
 
-/** Send a change and show why it was declined. */
-async function change(path, body, why = "why") {
-  const answer = await post(path, body);
-  setTextAnew($(why), reasonOf(answer));
-  return answer?.ok ?? false;
+/** Send a change after all earlier ones, as a round is drawn by the form that was chosen just before; show why it
+ * was declined. */
+function change(path, body, why = "why") {
+  const send = async () => {
+    const answer = await post(path, body);
+    setTextAnew($(why), reasonOf(answer));
+    return answer?.ok ?? false;
+  };
+  queue = queue.then(send, send);
+  return queue;
 }
 
 onSubmit($("gate-form"), async () => {
