@@ -201,7 +201,7 @@ def show_dice(language: str | None, data_dir: Path | None) -> None:
 @games.command("standings")
 @click.option("--variant", type=click.Choice(sorted(PLANS)), help="Only games on this sheet.")
 @click.option("--with", "together", multiple=True, help="Only games with this player; repeatable.")
-@click.option("--bots", is_flag=True, help="Also games in which bots played.")
+@click.option("--bots", is_flag=True, help="Also games with bots and practice games.")
 @click.option("--json", "form", flag_value="json", help="One JSON object, records and pairs too.")
 @click.option("--csv", "form", flag_value="csv", help="One line per player, for spreadsheets.")
 @_DATA_DIR

@@ -96,7 +96,7 @@ def counted(games: Iterable[Result], *, bots: bool = False) -> list[Result]:
     the names: an export may be older than a rename.
 
     Args:
-        bots: Also games in which bots played.
+        bots: Also games with bots and practice games.
     """
     every = [game for game in games if game.counts and (bots or not game.has_bots)]
     courses = {game.course for game in every if not game.is_imported}
