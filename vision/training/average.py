@@ -3,7 +3,7 @@
     python -m vision.training.average DATA MEAN upright ONE/upright.pt TWO/upright.pt
 
 The weights of such runs lie so close together that their mean is a network, too, and reads more
-than each of them (docs/evaluation.md). Its norms are measured on DATA.
+than each of them (vision/weights/README.md). Its norms are measured on DATA.
 """
 
 from __future__ import annotations
