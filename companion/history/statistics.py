@@ -136,7 +136,7 @@ def statistics(
         decided: What decided the games that were reviewed, by `Result.played`.
         variant: Only games on this sheet.
         together: Only games in which all of these played; capitals do not matter.
-        bots: Also games in which bots played.
+        bots: Also games with bots and practice games.
     """
     every = as_played(counted(games, bots=bots))
     wanted = {name_key(name) for name in together}

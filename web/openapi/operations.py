@@ -66,7 +66,7 @@ _GAME = replace(_NUMBER, is_required=True)
 _CHOSEN = (
     Parameter("variant", Variant, "Only games on this sheet."),
     Parameter("player", str, "A name; may be repeated. Only games in which all of them played."),
-    Parameter("bots", Annotated[str, one_of(("1",))], "Also games in which bots played."),
+    Parameter("bots", Annotated[str, one_of(("1",))], "Also games with bots and practice games."),
 )
 _SETUP = (*WRITE, 409, 503)
 
