@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -14,8 +13,6 @@ from companion.errors import CameraUnavailable
 from companion.tray import DieView, Note, Problem, ProblemCode, TrayStatus, TrayView
 from vision.cameras.camera import CameraKind
 from vision.reading import Frame, Pixels, Reading
-from vision.simulation.camera import SimulatedTray
-from vision.simulation.scene import Die
 from vision.tracking.tracker import TrayTracker
 
 
@@ -25,18 +22,6 @@ def step(tracker: TrayTracker, frame: Frame) -> TrayView | None:
     tracker.update(tracker.read(tracker.measure_motion(frame)))
     after = tracker.view()
     return after if after != before else None
-
-
-def dice_at_rest(tray: SimulatedTray) -> tuple[Die, ...]:
-    """The dice of a simulated tray's throw, as they will lie."""
-    assert tray._throw is not None
-    return tray._throw.at_rest
-
-
-def rests_at_s(tray: SimulatedTray) -> float:
-    """The frame time at which the last of them lies still; infinite before the throw is seen."""
-    assert tray._throw is not None
-    return math.inf if tray._began_s is None else tray._began_s + tray._throw.rests_s
 
 
 class FakeClock:

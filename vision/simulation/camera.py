@@ -6,6 +6,7 @@ as well.
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -15,13 +16,13 @@ from types import MappingProxyType
 import cv2
 import numpy as np
 
-from companion.engine.dice import DieColour
+from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from companion.tray import Note
 from vision.cameras.camera import CameraKind
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
-from vision.simulation.default_tray import default_tray
+from vision.simulation.default_tray import default_die, default_tray
 from vision.simulation.geometry import turned
 from vision.simulation.landing import MISHAPS
 from vision.simulation.lens import expose
@@ -44,6 +45,11 @@ STILLS = 5
 HAND_S = 3.0
 """Seconds the hand of the mishap "hand" stays in the tray after the dice rest."""
 
+TAKE_UP_S = 0.8
+"""Seconds from a hand's first finger over the tray to its last, while it takes the dice out."""
+
+HAND_REACH_MM = 260.0
+"""Way of that hand from beside the tray to the dice."""
 
 HAND = "hand"
 
@@ -87,7 +93,8 @@ class SimulatedTray:
 
         Args:
             seed: Makes the n-th throw of the same dice the same; unset, no two runs are alike.
-            scene: Camera, tray and lamps; a felt tray of `size_wh` unless given.
+            scene: Camera, tray, lamps and the dice to throw; plain dice in a felt tray of
+                `size_wh` unless given.
             ground: The empty tray of `scene`, drawn unless given.
         """
         self.source = "simulated"
@@ -103,9 +110,12 @@ class SimulatedTray:
         self._nudges = 0
         self._last: Pixels | None = None
         self._number = 0
-        self._empty = scene or _seen_from_high(default_tray(size_wh))
+        table = scene or _seen_from_high(default_tray(size_wh))
+        self._set = table.dice or tuple(default_die(colour) for colour in ALL_DICE)
+        self._empty = replace(table, dice=(), things=())
         self._ground: Background = ground or background(self._empty)
         self._throw: Throw | None = None
+        self._is_taken_up = False
         self._hand: Thing | None = None
         self._began_s: float | None = None
         self._noise = np.random.default_rng(0)
@@ -175,9 +185,26 @@ class SimulatedTray:
         # The seed and the count make the throw, whatever was drawn in between.
         rng = np.random.default_rng([self._seed, self._throws])
         wrong = None if mishap == HAND else mishap
-        self._throw = draw_throw(rng, in_play, self._empty.tray, mishap=wrong)
+        thrown = [die for die in self._set if die.colour in in_play]
+        self._throw = draw_throw(rng, thrown, self._empty.tray, mishap=wrong)
         self._hand = _hand(rng, self._throw) if mishap == HAND else None
-        self._began_s = None
+        self._began_s, self._is_taken_up = None, False
+
+    def take_up(self) -> None:
+        """Let a hand take the dice out; it reaches in and is gone within TAKE_UP_S."""
+        self._began_s, self._is_taken_up = None, True
+
+    @property
+    def at_rest(self) -> Scene:
+        """The tray as the dice will lie, or lie; empty before the first throw."""
+        return replace(self._empty, dice=self._throw.at_rest) if self._throw else self._empty
+
+    @property
+    def rests_at_s(self) -> float:
+        """Frame time at which the last die comes to rest; infinite before a throw is seen."""
+        if self._throw is None or self._began_s is None:
+            return math.inf
+        return self._began_s + self._throw.rests_s
 
     def close(self) -> None:
         """Do nothing: no device is open."""
@@ -217,11 +244,26 @@ class SimulatedTray:
             self._began_s = at_s
         time_s = at_s - self._began_s
         throw = self._throw
+        if self._is_taken_up:
+            return self._taking_up(throw, time_s)
         if time_s >= throw.rests_s:
             hand = self._hand if time_s < throw.rests_s + HAND_S else None
             scene = replace(self._empty, dice=throw.at_rest, things=(hand,) if hand else ())
             return self._still((self._throws, self._nudges, hand is None), scene)
         return self._moving(throw, time_s)
+
+    def _taking_up(self, throw: Throw, time_s: float) -> Pixels:
+        """Draw the hand on its way in and, with the dice, out again."""
+        if time_s >= TAKE_UP_S or not throw.ways:
+            return self._still("empty", self._empty)
+        hand = _hand(np.random.default_rng([self._seed, self._throws]), throw)
+        away_mm = HAND_REACH_MM * abs(2.0 * time_s / TAKE_UP_S - 1.0)
+        angle = math.radians(hand.angle_deg)
+        x, y = hand.position_mm
+        there = (x - away_mm * math.cos(angle), y - away_mm * math.sin(angle))
+        dice = throw.at_rest if time_s < TAKE_UP_S / 2 else ()
+        scene = replace(self._empty, dice=dice, things=(replace(hand, position_mm=there),))
+        return self._still((self._throws, time_s), scene)
 
     def _moving(self, throw: Throw, time_s: float) -> Pixels:
         """Draw dice in flight: sharp at first, then streaked along their way."""

@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from companion.engine.dice import DieColour
-from vision.simulation.default_tray import default_die
 from vision.simulation.geometry import inside_tray, resting_die, turned
 from vision.simulation.scene import Die, Tray
 
@@ -22,18 +20,19 @@ _USUAL_GAP_MM = 4.0
 
 def draw_landing(
     rng: np.random.Generator,
-    in_play: Sequence[DieColour],
+    dice: Sequence[Die],
     tray: Tray,
     *,
     mishap: str | None,
 ) -> list[Die]:
-    """Draw the dice in play at rest, every value with the same chance.
+    """Draw dice at rest, every value with the same chance.
 
     Args:
+        dice: The dice, wherever they are.
         mishap: One of MISHAPS.
     """
-    dice = [(colour, int(rng.integers(1, 7))) for colour in in_play]
-    rest = _places(rng, dice, tray, touching=mishap == "touching")
+    thrown = [(die, int(rng.integers(1, 7))) for die in dice]
+    rest = _places(rng, thrown, tray, touching=mishap == "touching")
     if mishap in ("cocked", "off") and rest:
         unlucky = int(rng.integers(len(rest)))
         change = _leaning if mishap == "cocked" else _lost
@@ -51,7 +50,7 @@ def support_mm(die: Die) -> float:
 
 def _places(
     rng: np.random.Generator,
-    dice: Sequence[tuple[DieColour, int]],
+    thrown: Sequence[tuple[Die, int]],
     tray: Tray,
     *,
     touching: bool,
@@ -62,8 +61,7 @@ def _places(
     middle = rng.uniform(-0.12, 0.12, 2) * (high - low)
     spread = (high - low) * rng.uniform(0.20, 0.30)
     placed: list[Die] = []
-    for colour, value in dice:
-        like = default_die(colour)
+    for like, value in thrown:
         chosen: Die | None = None
         for _ in range(300):
             gap_mm = 0.0 if rng.random() < 0.1 else _USUAL_GAP_MM

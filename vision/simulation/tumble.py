@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from companion.engine.dice import DieColour
 from vision.simulation.geometry import inside_tray, turned
 from vision.simulation.landing import draw_landing, level_sides, support_mm
 from vision.simulation.scene import Die, Tray
@@ -112,13 +111,13 @@ class Throw:
 
 def draw_throw(
     rng: np.random.Generator,
-    in_play: Sequence[DieColour],
+    dice: Sequence[Die],
     tray: Tray,
     *,
     mishap: str | None = None,
 ) -> Throw:
-    """Draw a throw of the dice in play; arguments as for `draw_landing`."""
-    rest = draw_landing(rng, in_play, tray, mishap=mishap)
+    """Draw a throw of dice; arguments as for `draw_landing`."""
+    rest = draw_landing(rng, dice, tray, mishap=mishap)
     side = int(rng.integers(4))
     return Throw(tuple(_way(rng, die, tray, side) for die in rest))
 

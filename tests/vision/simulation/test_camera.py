@@ -6,6 +6,7 @@ import itertools
 import math
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,10 +15,10 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from companion.tray import TrayView
-from tests.vision.tray_fakes import FakeClock, dice_at_rest
+from tests.vision.tray_fakes import FakeClock
 from vision.reading import Frame
-from vision.simulation.camera import HAND_S, STILLS, SimulatedTray
-from vision.simulation.default_tray import default_tray
+from vision.simulation.camera import HAND_S, STILLS, TAKE_UP_S, SimulatedTray
+from vision.simulation.default_tray import default_die, default_tray
 from vision.simulation.geometry import inside_tray
 from vision.simulation.landing import MISHAPS, support_mm
 from vision.simulation.scene import COCKED_DEG, Background
@@ -27,6 +28,7 @@ from vision.tracking.camera_loop import CameraLoop
 from vision.tracking.motion import changes, thumbnail
 
 TRAY = default_tray().tray
+DICE = [default_die(colour) for colour in ALL_DICE]
 FPS = 12.0
 
 
@@ -53,7 +55,7 @@ def movements(shown: list[Frame]) -> list[bool]:
 
 
 def a_throw(seed: int, mishap: str | None = None) -> Throw:
-    return draw_throw(np.random.default_rng(seed), ALL_DICE, TRAY, mishap=mishap)
+    return draw_throw(np.random.default_rng(seed), DICE, TRAY, mishap=mishap)
 
 
 def test_drawing_dice_in_flight_needs_little_memory() -> None:
@@ -126,20 +128,42 @@ def test_dice_come_in_over_the_rim_and_stay_inside_it(seed: int) -> None:
 
 def test_values_come_with_equal_chances() -> None:
     rng = np.random.default_rng(11)
-    counts = Counter(
-        die.top[0] for _ in range(250) for die in draw_throw(rng, ALL_DICE, TRAY).at_rest
-    )
+    counts = Counter(die.top[0] for _ in range(250) for die in draw_throw(rng, DICE, TRAY).at_rest)
     expected = 250 * 6 / 6
     chi2 = sum((counts[value] - expected) ** 2 / expected for value in range(1, 7))
     assert chi2 < 20.5  # 5 degrees of freedom: one fair generator in a thousand is beyond
 
 
 def test_only_the_dice_in_play_are_thrown() -> None:
-    few = (DieColour.WHITE, DieColour.WHITE, DieColour.BLUE)
-    assert [die.colour for die in draw_throw(np.random.default_rng(1), few, TRAY).at_rest] == list(
-        few
-    )
+    tray = simulated_tray()
+    tray.throw((DieColour.WHITE, DieColour.WHITE, DieColour.BLUE))
+    thrown = [die.colour for die in tray.at_rest.dice]
+    assert thrown == [DieColour.WHITE, DieColour.WHITE, DieColour.BLUE]
     assert draw_throw(np.random.default_rng(1), (), TRAY).rests_s == 0.0
+
+
+def test_a_scene_brings_its_own_dice() -> None:
+    scene = replace(default_tray((320, 240)), dice=tuple(replace(d, size_mm=12.0) for d in DICE))
+    tray = SimulatedTray(seed=1, scene=scene, ground=empty())
+    assert tray.at_rest.dice == (), "they are not in the tray before they are thrown"
+    tray.throw(ALL_DICE)
+    assert [die.size_mm for die in tray.at_rest.dice] == 6 * [12.0]
+
+
+def test_a_hand_takes_the_dice_out() -> None:
+    tray = simulated_tray()
+    before = frames(tray, 1)[0].pixels
+    tray.throw(ALL_DICE)
+    assert tray.rests_at_s == math.inf
+    lying = frames(tray, int(1.6 * FPS))[-1]
+    assert lying.captured_at_s > tray.rests_at_s
+    tray.take_up()
+    assert any(movements(frames(tray, int(TAKE_UP_S * FPS))))
+    after = frames(tray, 4)
+    assert not any(movements(after[1:]))
+    assert np.abs(after[-1].pixels.astype(int) - before).mean() < 3.0
+    tray.throw(ALL_DICE)
+    assert any(movements(frames(tray, int(1.6 * FPS))))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -209,17 +233,17 @@ def test_a_seed_repeats_its_throws_however_many_frames_lie_between() -> None:
         for _ in range(3):
             tray.throw(ALL_DICE)
             frames(tray, pause)
-            throws.append(dice_at_rest(tray))
+            throws.append(tray.at_rest.dice)
     assert first == second
     assert len(set(first)) == 3
-    assert dice_at_rest(third) not in first
+    assert third.at_rest.dice not in first
 
 
 def test_without_a_seed_no_two_runs_are_alike() -> None:
     one, other = simulated_tray(None), simulated_tray(None)
     one.throw(ALL_DICE)
     other.throw(ALL_DICE)
-    assert dice_at_rest(one) != dice_at_rest(other)
+    assert one.at_rest.dice != other.at_rest.dice
 
 
 def test_a_throw_during_a_throw_starts_over() -> None:
@@ -228,7 +252,7 @@ def test_a_throw_during_a_throw_starts_over() -> None:
     frames(tray, 8)
     tray.throw(ALL_DICE[:3])
     frames(tray, 25)
-    assert len(dice_at_rest(tray)) == 3
+    assert len(tray.at_rest.dice) == 3
     assert not any(movements(frames(tray, 3)))
 
 
@@ -247,7 +271,7 @@ def test_a_throw_takes_a_named_mishap(mishap: str) -> None:
     tray = simulated_tray()
     tray.throw(ALL_DICE, mishap=mishap)
     frames(tray, 3)
-    assert len(dice_at_rest(tray)) == 6
+    assert len(tray.at_rest.dice) == 6
 
 
 def test_an_unknown_mishap_is_refused_in_one_line() -> None:
@@ -284,7 +308,7 @@ def test_throws_are_read_from_the_picture(throws: int) -> None:
             assert live.turn() == 0.0
         report = reports[-1]
         if report.roll is not None:
-            values = [(die.colour, die.top[0]) for die in dice_at_rest(tray)]
+            values = [(die.colour, die.top[0]) for die in tray.at_rest.dice]
             assert sorted(v for c, v in values if c is DieColour.WHITE) == list(report.roll.white)
             assert dict(values[2:]) == dict(report.roll.coloured)
             read += 1

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
+from companion.engine.dice import ALL_DICE, Roll
 from companion.tray import TrayView
-from tests.vision.tray_fakes import FakeClock, dice_at_rest, rests_at_s, step
+from tests.vision.tray_fakes import FakeClock, step
+from vision.benchmark.frames import case_of
+from vision.benchmark.tables import roll_of
 from vision.simulation.camera import SimulatedTray
 from vision.simulation.default_tray import default_tray
 from vision.simulation.render import background
@@ -130,13 +132,10 @@ def play_throw(
     tray.throw(ALL_DICE)
     views = []
     while (frame := tray.read()) is not None:
-        since_rest_s = frame.captured_at_s - rests_at_s(tray)
+        since_rest_s = frame.captured_at_s - tray.rests_at_s
         if since_rest_s > 0.9:
             break
         if sees_the_throw or since_rest_s > -1.0 / FPS:
             step(tracker, frame)
             views.append((since_rest_s, tracker.view()))
-    values = [(die.colour, die.top[0]) for die in dice_at_rest(tray)]
-    white = [value for colour, value in values if colour is DieColour.WHITE]
-    coloured = {colour: value for colour, value in values if colour in COLOURED}
-    return Played(Roll.of((white[0], white[1]), coloured), views)
+    return Played(roll_of(case_of("", tray.at_rest)), views)

@@ -15,7 +15,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, Roll
 from companion.errors import CameraUnavailable
 from companion.tray import TrayStatus, TrayView
-from tests.vision.tray_fakes import FakeClock, rests_at_s
+from tests.vision.tray_fakes import FakeClock
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
 from vision.simulation.camera import TROUBLE_S, TROUBLES, SimulatedTray
@@ -166,8 +166,8 @@ def test_the_last_die_at_rest_is_offered_within_0_4_s() -> None:
         rig.simulator.throw()
         while rig.now.roll is None:
             rig.pass_s(1.0 / FPS)
-            assert rig.clock() < rests_at_s(rig.camera) + 5.0
-        assert 0.0 < rig.clock() - rests_at_s(rig.camera) <= 0.4
+            assert rig.clock() < rig.camera.rests_at_s + 5.0
+        assert 0.0 < rig.clock() - rig.camera.rests_at_s <= 0.4
         rig.live.on_confirmed()
 
 
