@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from companion.engine import DieColour, Roll, RollCorrected, Rolled
 from companion.engine.notation import parse_roll
@@ -78,14 +78,19 @@ def accuracy_of(records: Iterable[Record]) -> Accuracy:
     return total
 
 
-def offered_before(roll: Move) -> Roll | None:
-    """What the camera offered before a roll was entered or corrected by hand; None if nothing."""
-    reading = roll.details.get("eye")
-    if not isinstance(reading, dict) or reading.get("status") != "ok" or not _is_readable(reading):
+def offered_before(reading: object, roll: Roll) -> Roll | None:
+    """What the camera offered before a roll was entered or corrected by hand; None if nothing.
+
+    A die of a closed row may still lie in the tray: it was read, but not offered.
+    """
+    if not _is_readable(reading) or reading.get("status") != "ok":
         return None
-    white = [value for colour, value, *_ in reading["dice"] if colour == DieColour.WHITE.value]
-    others = {colour: value for colour, value, *_ in reading["dice"] if colour != "white"}
-    return parse_roll(white, others)
+    in_play = {colour.value for colour in (DieColour.WHITE, *roll.colours)}
+    dice = [(colour, value) for colour, value, *_ in reading["dice"] if colour in in_play]
+    if any(value not in range(1, 7) for _, value in dice):  # a damaged log
+        return None
+    white = [value for colour, value in dice if colour == "white"]
+    return parse_roll(white, {colour: value for colour, value in dice if colour != "white"})
 
 
 def _compare(reading: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
@@ -104,7 +109,7 @@ def _compare(reading: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
     return seen, correct
 
 
-def _is_readable(reading: object) -> bool:
+def _is_readable(reading: object) -> TypeGuard[dict[str, Any]]:
     """Whether a stored reading can be counted; a log may be damaged or edited by hand."""
     if (
         not isinstance(reading, dict)

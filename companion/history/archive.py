@@ -297,7 +297,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             is_typed = entry.details.get("typed")
             typed += [rolls] if is_typed else []
             if is_typed or entry.details.get("by_hand"):
-                offered.append((rolls, offered_before(entry)))
+                offered.append((rolls, offered_before(entry.details.get("eye"), entry.event.roll)))
     return [
         SavedGame(
             began.number,

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from companion.cli import dice_companion
-from companion.engine import Phase
+from companion.engine import COLOURED, DieColour, Phase, Roll
 from companion.eventlog.record import Record
-from companion.history.accuracy import Accuracy, accuracy_of
+from companion.history.accuracy import Accuracy, accuracy_of, offered_before
 from companion.session.ports import RollKept, Topic
-from companion.tray import TrayStatus, TrayView
+from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.corrections import (
     BLUE,
     GREEN,
@@ -22,6 +22,7 @@ from tests.session.corrections import (
     seen,
 )
 from tests.session.fakes import Stage
+from tests.web.browsing import before_the_locks
 from tests.web.stand_in import a_roll, dice_in_tray
 
 
@@ -49,6 +50,29 @@ class TestMisread:
         two.session.see(seen())
         assert two.type_roll(3, 3) is None
         assert self.misread(two) == [("white", 4)]
+
+    def test_a_die_of_a_closed_row_that_still_lies_in_the_tray_was_not_offered(
+        self, two: Stage
+    ) -> None:
+        before_the_locks(two, "R", "")
+        two.answer(0, "R12")
+        while two.state.phase is not Phase.ROLL:
+            assert two.session.close_action() is None
+        tray = dice_in_tray(a_roll(3, 4))
+        assert tray.roll is not None
+        offer = replace(tray.roll, coloured=tray.roll.coloured[1:])  # without red
+        warning = Problem(ProblemCode.REMOVED_DIE_IN_TRAY, DieColour.RED)
+        two.session.see(replace(tray, roll=offer, problems=(warning,)))
+        put_right(two, GREEN, 5)
+        assert two.session.press() is None
+        assert self.misread(two) == [("green", 3)]
+
+    def test_a_value_that_no_die_has_counts_for_nothing(self) -> None:
+        faces = dict.fromkeys(("red", "yellow", "green", "blue"), 1)
+        for value in (0, 9, None, "4"):
+            dice = [["white", value], ["white", 1], *([colour, 1] for colour in faces)]
+            reading = {"status": "ok", "dice": dice}
+            assert offered_before(reading, Roll.of((3, 4), dict.fromkeys(COLOURED, 1))) is None
 
 
 class TestLog:
