@@ -203,6 +203,15 @@ def test_on_a_tiny_screen_the_pass_button_is_in_sight(stage: Stage, open_page: O
     assert focused["y"] + focused["height"] <= bar["y"] + 1
 
 
+def test_on_a_large_screen_the_game_stands_in_the_middle(stage: Stage, open_page: OpenPage) -> None:
+    page = ready(open_page("/", token=put(stage, "action1")[0]))
+    for size_wh in ((1024, 768), (1366, 1024), TV):
+        resize(page, size_wh)
+        box = page.locator("#game").bounding_box()
+        assert box is not None
+        assert box["y"] == size_wh[1] - box["y"] - box["height"], size_wh
+
+
 def test_a_refusal_covers_no_boxes_of_a_low_phone(
     stage: Stage, open_page: OpenPage, address: str
 ) -> None:
