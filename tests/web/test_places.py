@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from companion.engine import Phase
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
+    PHONE,
     PHONE_SMALL,
+    PI_DISPLAY,
     OpenPage,
     comes_true,
     drawn,
@@ -202,16 +206,19 @@ class TestTheHost:
         comes_true(page, "document.activeElement.ariaLabel === 'Benjamin plays later'")
 
 
-def test_the_table_view_keeps_the_focus_on_its_button(stage: Stage, open_page: OpenPage) -> None:
+@pytest.mark.parametrize("size_wh", [PHONE, PI_DISPLAY])
+def test_the_table_view_keeps_the_focus_on_its_button(
+    stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+) -> None:
     put(stage, "roll")
     stage.session.see(dice_in_tray(a_roll(3, 4)))
-    page = ready(open_page("/table"))
+    page = ready(open_page("/table", size_wh=size_wh))
     press(page, "Confirm")
     page.get_by_role("button", name="Confirm", disabled=True).wait_for()
     assert focused(page) == "confirm"
     assert stage.session.end() is None
     page.locator("#confirm").wait_for(state="hidden")
-    assert focused(page) == "h-table"
+    assert focused(page) == "now"
 
 
 class TestTheGames:
