@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, TV, comes_true, ready, violations
+from tests.web.browsing import PHONE, TV, comes_true, names, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web.locale import COOKIE
 
@@ -197,6 +197,20 @@ class TestNothingIsMixed:
         assert page.evaluate("document.activeElement.id") == "language"
         page.keyboard.press(leave)
         page.get_by_label("Sprache").wait_for()
+
+    def test_a_name_that_is_typed_after_a_choice_by_keys_is_kept(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/"))
+        page.get_by_label("Language").focus()
+        for _ in range(2):
+            page.keyboard.press("ArrowDown")
+        with page.expect_response("**/api/language"):
+            page.get_by_label("Your name").click()
+        page.keyboard.type("Wilhelmina", delay=100)
+        page.keyboard.press("Enter")
+        page.get_by_text("Willkommen, Wilhelmina!").wait_for()
+        assert names(stage) == ["Wilhelmina"]
 
 
 def game(stage: Stage) -> list[Callable[[], object]]:

@@ -1,14 +1,15 @@
 // This device's own settings: the language, which the server keeps for each browser, and the colours.
 import { $ } from "./dom.js";
-import { post } from "./live.js";
+import { isPosting, post } from "./live.js";
 
 const THEME = "dice_companion_theme"; // the cookie that the server makes its pages by
 const MONTH_S = 30 * 24 * 3600;
+const BUSY_MS = 200;
 
 export function offerDevice() {
   onChoice($("language"), async (language) => {
     const answer = await post("/api/language", { language: language || null });
-    if (answer?.ok) location.reload();
+    if (answer?.ok) reload();
     else $("device-form").reset();
   });
   onChoice($("theme"), chooseTheme);
@@ -38,5 +39,11 @@ function onChoice(select, act) {
 /** Show light or dark pages from now on, or with "" those that the device prefers. */
 export function chooseTheme(theme) {
   document.cookie = `${THEME}=${theme}; Path=/; Max-Age=${theme ? MONTH_S : 0}; SameSite=Lax`;
-  location.reload();
+  reload();
+}
+
+/** Load the page anew once nobody types or waits for an answer: whoever leaves a list may have begun already. */
+function reload() {
+  if (isPosting() || document.activeElement?.matches(":read-write")) setTimeout(reload, BUSY_MS);
+  else location.reload();
 }

@@ -178,6 +178,9 @@ async function request(method, path, body, signal) {
   }
 }
 
+/** Whether a POST request has no answer yet. */
+export const isPosting = () => posting > 0;
+
 /** Return why a request failed, or "" if it succeeded. */
 export function reasonOf(answer) {
   if (answer === null) return t("why.unreachable");
