@@ -325,7 +325,8 @@ class TestTheTableView:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "action2")
-        for page in (ready(open_page("/table")), ready(open_page("/", token=tokens[0]))):
+        for path in ("/table", "/", "/host"):
+            page = ready(open_page(path, token=tokens[0]))
             page.evaluate(READ_OUT)
             for _ in range(2):
                 assert stage.session.undo() is None

@@ -48,7 +48,8 @@ export function drawDice(state) {
   const isOpen = (game?.action ?? 0) > 0;
   const isFault = faults.some(({ part, code }) => part === "camera" && code === tray.status);
   setText($("tray-text"), isOpen || isFault ? "" : tray.text); // a fault is shown on top
-  setText($("said"), announcement?.kind === "refused" ? "" : (announcement?.text ?? ""));
+  const said = announcement?.kind === "refused" ? null : announcement;
+  redraw($("said"), [said?.number, said?.text], () => (said ? [said.text] : [])); // the same once more is read out anew
   const isRead = game?.phase === "roll" && !table.typed_rolls && READ.has(tray.status);
   const dice = isOpen ? rolled(game) : isRead ? tray.dice.filter((each) => each.in_tray) : [];
   show($("rolled-lead"), dice.length > 0);
