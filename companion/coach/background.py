@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,9 @@ LOGGER = logging.getLogger(__name__)
 
 MOST_KEPT = 16
 """Reviews that are kept in memory."""
+
+FAILED_S = 5.0
+"""Seconds before a review that failed is tried again: all pages that wait for it ask meanwhile."""
 
 Key = tuple[int, tuple[Event, ...]]
 """A game and its moves: an undone and continued game is another one."""
@@ -70,6 +74,7 @@ class Reviews:
         self._done: OrderedDict[Key, Review | None] = OrderedDict()
         self._now: Key | None = None
         self._failed: Key | None = None
+        self._failed_s = 0.0
         self._share = 0.0
 
     def of(self, game: SavedGame) -> Reviewed:
@@ -81,8 +86,7 @@ class Reviews:
             if key in self._done:
                 self._done.move_to_end(key)
                 return Reviewed(1.0, self._done[key])
-            if key == self._failed:
-                self._failed = None  # whoever opens the page again tries again
+            if key == self._failed and time.monotonic() - self._failed_s < FAILED_S:
                 return Reviewed(1.0)
             if self._now is None:
                 self._now, self._share = key, 0.0
@@ -105,7 +109,7 @@ class Reviews:
         except WorkerError:
             if not self._worker.is_closed:
                 LOGGER.exception("game %d cannot be reviewed", game.number)
-            self._failed = key
+            self._failed, self._failed_s = key, time.monotonic()
         finally:
             with self._mutex:
                 self._now = None

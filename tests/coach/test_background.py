@@ -15,6 +15,7 @@ from typing import IO
 
 import pytest
 
+from companion.coach import background
 from companion.coach import worker as module
 from companion.coach.background import Reviewed, Reviews
 from companion.coach.review import Review, review
@@ -136,6 +137,16 @@ def test_a_process_that_is_killed_costs_no_review(
     assert finished(reviews, a_game()).review is not None
 
 
+@pytest.mark.logs_errors
+def test_a_review_that_failed_is_not_tried_again_for_each_page_that_waits(
+    worker: Worker, caplog: pytest.LogCaptureFixture
+) -> None:
+    reviews = Reviews(broken, worker)
+    for _ in range(3):
+        assert finished(reviews, a_game()).review is None
+    assert caplog.text.count("game 1 cannot be reviewed") == 1
+
+
 def test_a_review_that_failed_is_tried_again_by_whoever_asks_again(
     worker: Worker,
     tmp_path: Path,
@@ -146,6 +157,7 @@ def test_a_review_that_failed_is_tried_again_by_whoever_asks_again(
     reviews = Reviews(broken_at_first, worker)
     assert finished(reviews, a_game()).review is None
     assert "game 1 cannot be reviewed" in caplog.text
+    monkeypatch.setattr(background, "FAILED_S", 0.0)
     (tmp_path / "go").touch()
     assert finished(reviews, a_game()).review is not None
 
