@@ -79,6 +79,25 @@ class TestThePage:
         page.get_by_role("heading", name="All evenings").wait_for()
         page.locator("#dice-chart svg").wait_for(state="attached")
 
+    def test_statistics_of_several_choices_are_asked_for_again_once(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        an_evening(stage)
+        page = open_page("/healthz")
+        page.clock.install()
+        page.goto(page.url.replace("healthz", "games"))
+        page.get_by_role("heading", name="All evenings").wait_for()
+        asked: list[str] = []
+        page.route("**/api/statistics?*", lambda route: (asked.append(""), route.abort()))
+        for variant in ("base", "big_points", "base"):
+            with page.expect_event("requestfailed"):
+                page.locator("#choose-variant").select_option(variant)
+        page.wait_for_timeout(100)
+        asked.clear()
+        page.clock.run_for(3_500)
+        page.wait_for_timeout(300)
+        assert len(asked) == 1
+
     def test_games_that_did_not_come_are_asked_for_again(
         self, stage: Stage, open_page: OpenPage, address: str
     ) -> None:

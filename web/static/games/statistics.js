@@ -10,6 +10,7 @@ const MEANS = { average: decimals(1), misses: decimals(2), closings: decimals(2)
 const COLUMNS = ["rating", "average", "best", "games", "wins", "streak", "misses", "closings"];
 const RETRY_MS = 3_000;
 let seen = ""; // the finished games that are shown
+const retries = {}; // by what is asked for, the timer that asks again
 
 /** Show players and dice; another game that ends, or ends no longer, asks anew. */
 export function drawStatistics(games) {
@@ -29,11 +30,17 @@ function query() {
   return new URLSearchParams([...chosen, ...bots, ...(variant ? [["variant", variant]] : []), ["language", language]]);
 }
 
+/** Ask again after a while, once for all that were asked meanwhile: the table may be quiet for long. */
+function again(ask) {
+  clearTimeout(retries[ask.name]);
+  retries[ask.name] = setTimeout(ask, RETRY_MS);
+}
+
 async function load() {
   const asked = String(query());
   const answer = await get(`/api/statistics?${asked}`);
   if (asked !== String(query())) return;
-  if (answer === null) setTimeout(load, RETRY_MS); // the table may be quiet for long
+  if (answer === null) again(load);
   if (!answer?.ok) return;
   const { games, players, pairs, best, names, people, ratings, decided, decided_drawn: share } = answer.data;
   show($("statistics"), names.length > 0);
@@ -60,7 +67,7 @@ async function load() {
 
 async function loadDice() {
   const answer = await get("/api/dice");
-  if (answer === null) setTimeout(loadDice, RETRY_MS);
+  if (answer === null) again(loadDice);
   if (!answer?.ok) return;
   show($("dice"), answer.data.enough); // a chart of a few throws says nothing
   chart($("dice-chart"), answer.data);
