@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,6 +30,7 @@ class BackgroundModel:
         """Begin with nothing seen."""
         self.background = Background()
         self._with_roll = Background()  # the newest tray with a roll, before any background
+        self._covered: tuple[Point, ...] = ()  # where dice lay in it
         self._rolled: tuple[Point, ...] = ()  # dice of a roll that nobody confirmed
         self._first: tuple[Point, ...] = ()  # detections taken for the first dice of a throw
         self._outlasted: tuple[Point, ...] = ()  # those of them that lay there before a whole roll
@@ -48,7 +50,7 @@ class BackgroundModel:
             if status is not TrayStatus.OLD:
                 self._rolled = places
             if self.background.pixels is None:
-                self._with_roll = Background(pixels)
+                self._with_roll, self._covered = Background(pixels), places
             self._outlasted = self._outlasted or self._first
             return False
         if status is TrayStatus.EMPTY:
@@ -68,8 +70,13 @@ class BackgroundModel:
             return True
         if self.background.pixels is not None:
             return False
-        # Nobody saw the bare tray; what came since the last roll lay there is no print.
-        came = without_background(self._with_roll, pixels, seen.dice)
+        # Nobody saw the bare tray; what came since the last roll lay there is no print, unless a
+        # die of that roll hid it.
+        came = tuple(
+            die
+            for die in without_background(self._with_roll, pixels, seen.dice)
+            if all(math.dist(xy, die.centre_xy) > die.edge_px for xy in self._covered)
+        )
         return begins_throw(self._with_roll, pixels, replace(seen, dice=came), used)
 
     def on_confirmed(self, *, is_read: bool) -> None:

@@ -200,6 +200,20 @@ def test_two_goes_after_dice_that_lay_there_at_the_start_are_read() -> None:
     assert tracker.view().status is TrayStatus.OK
 
 
+def test_a_print_that_a_die_hid_at_the_start_is_background() -> None:
+    x, y = SIX[GREEN].centre_xy
+    prints = [replace(SIX[GREEN], centre_xy=(x + 16.0, y))]
+    roll = [replace(each, centre_xy=(each.centre_xy[0], 190.0)) for each in SIX]
+    steps = [SIX, prints, [*roll, *prints]]
+    reader = ListedReader({10 * n: scene(lying) for n, lying in enumerate(steps)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    for number in range(10 * len(steps)):
+        if number == 9:
+            tracker.on_confirmed(tracker.view().roll)
+        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
+    assert tracker.view().status is TrayStatus.OK
+
+
 def test_what_outlasts_a_roll_is_no_die_of_the_next_one() -> None:
     """A mat with pictures of dice that came unnoticed, while the floor round it stayed the same."""
     mat, roll = SIX[:2], [replace(each, centre_xy=(each.centre_xy[0], 190.0)) for each in SIX]
