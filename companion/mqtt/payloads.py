@@ -202,8 +202,9 @@ class ResultPlayer(Struct, frozen=True):
 class Result(Struct, frozen=True):
     """A finished game. Readers keep one for each (table, game).
 
-    That is the last one that came live. One that a broker kept only replaces it if its revision is
-    higher or, as after a restored backup, it ended later.
+    That is the last one that came live. One that a broker kept replaces it unless its revision is
+    lower and it ended no later: a game that ends anew after a restored backup ends later, and one
+    whose players are renamed keeps its revision.
 
     Attributes:
         game: Its id.

@@ -55,6 +55,12 @@ def test_a_corrected_result_replaces_the_first_one(club: ClubOnDisk) -> None:
     assert totals(club) == [("Benjamin", 12), ("Ada", 0)]
 
 
+def test_a_name_that_was_deleted_while_the_club_was_away_is_gone(club: ClubOnDisk) -> None:
+    club.finish(1, result({"Ada": 90, "Ben": 50}, revision=100))
+    club.finish(1, result({"Adam": 90, "Ben": 50}, revision=100), retained=True)
+    assert totals(club) == [("Adam", 12), ("Ben", 0)]
+
+
 def test_a_game_that_ends_anew_after_a_restored_backup_counts(club: ClubOnDisk) -> None:
     club.finish(1, result({"Ada": 90, "Ben": 50}, revision=100))
     club.finish(1, result({"Ada": 60, "Ben": 70}, revision=80))
