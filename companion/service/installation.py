@@ -165,7 +165,7 @@ class Installation(ABC):
         """
         self._remember()
         part = str(self._venv.with_name(f"{self._venv.name}.copying"))
-        self._run(["rm", "-rf", part])
+        self._run(["rm", "-rf", part, str(self._venv / REFUSED)])  # the copy must not have it
         self._run(["cp", "--archive", "--link", str(self._venv), part])
         self._run(["mv", "--no-target-directory", part, str(self._copy)])
         self._change()

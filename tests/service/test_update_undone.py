@@ -274,6 +274,16 @@ def test_there_is_a_program_at_every_moment_of_the_way_back(sources: Sources) ->
     assert sources.installed[2] == [".venv"]
 
 
+def test_a_venv_that_was_refused_and_stayed_has_a_way_back_later(sources: Sources) -> None:
+    """A way back was cut off before the exchange, and somebody deleted the older venv."""
+    (sources.clone / ".venv" / installation.REFUSED).touch()
+    sources.publish("two")
+    assert sources.installation.newer()
+    sources.installation.change()
+    sources.installation.go_back()
+    assert sources.installed == ("one", "one", [".venv"])
+
+
 def test_a_disk_that_cannot_exchange_names_has_a_way_back(
     sources: Sources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
