@@ -16,6 +16,6 @@ def exchange(one: Path, other: Path) -> bool:
         return False
     if swap(here, os.fsencode(one), here, os.fsencode(other), flag) == 0:
         return True
-    if ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS):
+    if ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS, errno.EXDEV):  # EXDEV: an overlay
         return False
     raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

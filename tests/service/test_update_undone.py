@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import signal
 import sys
@@ -9,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -284,10 +287,13 @@ def test_a_venv_that_was_refused_and_stayed_has_a_way_back_later(sources: Source
     assert sources.installed == ("one", "one", [".venv"])
 
 
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EXDEV], ids=["disk", "overlay"])
 def test_a_disk_that_cannot_exchange_names_has_a_way_back(
-    sources: Sources, monkeypatch: pytest.MonkeyPatch
+    sources: Sources, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    monkeypatch.setattr(installation, "exchange", lambda *_: False)
+    refusing = SimpleNamespace(renameat2=lambda *_: -1)
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: refusing)
+    monkeypatch.setattr(ctypes, "get_errno", lambda: number)
     sources.publish("two")
     assert sources.installation.newer()
     sources.installation.change()
