@@ -51,9 +51,7 @@ class TestMisread:
         assert two.type_roll(3, 3) is None
         assert self.misread(two) == [("white", 4)]
 
-    def test_a_die_of_a_closed_row_that_still_lies_in_the_tray_was_not_offered(
-        self, two: Stage
-    ) -> None:
+    def test_a_die_of_a_closed_row_in_the_tray_was_not_offered(self, two: Stage) -> None:
         before_the_locks(two, "R", "")
         two.answer(0, "R12")
         while two.state.phase is not Phase.ROLL:

@@ -203,7 +203,7 @@ class TestThePage:
         page.goto(page.url.replace("/games/4", "/games"))
         page.locator("#statistics-table table").wait_for()
         for css in ("form", "button", "a[download]"):
-            assert page.locator(css).filter(visible=True).count() == 0, css
+            page.locator(css).filter(visible=True).first.wait_for(state="hidden")
 
     def test_a_slid_step_is_read_out_once(self, stage: Stage, open_page: OpenPage) -> None:
         an_evening(stage)
