@@ -318,10 +318,10 @@ def tap_twice(page: Page, button: Locator) -> None:
 
 
 def wait_until(page: Page, holds: Callable[[], bool]) -> None:
-    """Let the page go on until something holds at the table."""
+    """Let the page go on until something holds."""
     until_s = time.monotonic() + PATIENCE_S
     while not holds():
-        assert time.monotonic() < until_s, "the table never heard of it"
+        assert time.monotonic() < until_s, "it never came true"
         page.wait_for_timeout(50)
 
 
@@ -330,10 +330,7 @@ def comes_true(page: Page, script: str, arg: object = None) -> None:
 
     Playwright's own `wait_for_function` evaluates text inside the page, which its policy forbids.
     """
-    until_s = time.monotonic() + PATIENCE_S
-    while not page.evaluate(script, arg):
-        assert time.monotonic() < until_s, f"it never came true: {script}"
-        page.wait_for_timeout(50)
+    wait_until(page, lambda: bool(page.evaluate(script, arg)))
 
 
 def names(stage: Stage) -> list[str]:

@@ -48,6 +48,7 @@ EMPTY_S = 0.6
 _LOG_SHARES = (np.log(0.04), np.log(0.09))
 """Widths of a die as shares of the picture's width (log)."""
 _SEED = 20_261_130
+"""Used for no other set."""
 
 Views = list[tuple[float, TrayView]]
 

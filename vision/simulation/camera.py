@@ -196,13 +196,15 @@ class SimulatedTray:
 
     @property
     def at_rest(self) -> Scene:
-        """The tray as the dice will lie, or lie; empty before the first throw."""
-        return replace(self._empty, dice=self._throw.at_rest) if self._throw else self._empty
+        """The tray as the dice will lie, or lie; empty without a throw."""
+        if self._throw is None or self._is_taken_up:
+            return self._empty
+        return replace(self._empty, dice=self._throw.at_rest)
 
     @property
     def rests_at_s(self) -> float:
-        """Frame time at which the last die comes to rest; infinite before a throw is seen."""
-        if self._throw is None or self._began_s is None:
+        """Frame time at which the last die comes to rest; infinite without a throw in sight."""
+        if self._throw is None or self._began_s is None or self._is_taken_up:
             return math.inf
         return self._began_s + self._throw.rests_s
 

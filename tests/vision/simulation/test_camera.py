@@ -158,7 +158,9 @@ def test_a_hand_takes_the_dice_out() -> None:
     lying = frames(tray, int(1.6 * FPS))[-1]
     assert lying.captured_at_s > tray.rests_at_s
     tray.take_up()
+    assert tray.at_rest.dice == ()
     assert any(movements(frames(tray, int(TAKE_UP_S * FPS))))
+    assert tray.rests_at_s == math.inf
     after = frames(tray, 4)
     assert not any(movements(after[1:]))
     assert np.abs(after[-1].pixels.astype(int) - before).mean() < 3.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import cv2
@@ -186,45 +186,42 @@ def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
     assert tracker.view().status.value == status
 
 
+def seen(steps: Sequence[Sequence[DieEvidence]], *, is_confirmed: bool = False) -> list[str]:
+    """Let dice lie in the tray for a second each time; the status at the end of each.
+
+    Args:
+        is_confirmed: The first ones are a roll that is confirmed.
+    """
+    reader = ListedReader({10 * n: scene(lying) for n, lying in enumerate(steps)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    said = []
+    for number in range(10 * len(steps)):
+        if number == 9 and is_confirmed:
+            tracker.on_confirmed(tracker.view().roll)
+        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
+        said.append(tracker.view().status.value)
+    return said[9::10]
+
+
 def test_two_goes_after_dice_that_lay_there_at_the_start_are_read() -> None:
     """The dice were picked up so quickly that nobody saw the tray without any."""
     white = [die(DieColour.WHITE, 5, 6), die(DieColour.WHITE, 2, 7)]
     roll = [*white, *(die(colour, 1, n) for n, colour in enumerate(COLOURED))]
-    steps = [SIX, white, roll]
-    reader = ListedReader({10 * n: scene(lying) for n, lying in enumerate(steps)})
-    tracker = TrayTracker(reader, lambda: ALL_DICE)
-    for number in range(10 * len(steps)):
-        if number == 9:
-            tracker.on_confirmed(tracker.view().roll)
-        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
-    assert tracker.view().status is TrayStatus.OK
+    assert seen([SIX, white, roll], is_confirmed=True)[-1] == "ok"
 
 
 def test_a_print_that_a_die_hid_at_the_start_is_background() -> None:
     x, y = SIX[GREEN].centre_xy
     prints = [replace(SIX[GREEN], centre_xy=(x + 16.0, y))]
     roll = [replace(each, centre_xy=(each.centre_xy[0], 190.0)) for each in SIX]
-    steps = [SIX, prints, [*roll, *prints]]
-    reader = ListedReader({10 * n: scene(lying) for n, lying in enumerate(steps)})
-    tracker = TrayTracker(reader, lambda: ALL_DICE)
-    for number in range(10 * len(steps)):
-        if number == 9:
-            tracker.on_confirmed(tracker.view().roll)
-        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
-    assert tracker.view().status is TrayStatus.OK
+    assert seen([SIX, prints, [*roll, *prints]], is_confirmed=True)[-1] == "ok"
 
 
 def test_what_outlasts_a_roll_is_no_die_of_the_next_one() -> None:
     """A mat with pictures of dice that came unnoticed, while the floor round it stayed the same."""
     mat, roll = SIX[:2], [replace(each, centre_xy=(each.centre_xy[0], 190.0)) for each in SIX]
-    steps = [(), mat, [*mat, *roll], mat, [*mat, *roll]]
-    reader = ListedReader({10 * n: scene(lying) for n, lying in enumerate(steps)})
-    tracker = TrayTracker(reader, lambda: ALL_DICE)
-    said = []
-    for number in range(10 * len(steps)):
-        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
-        said.append(tracker.view().status.value)
-    assert said[9::10] == ["empty", "missing", "extra", "empty", "ok"]
+    said = seen([(), mat, [*mat, *roll], mat, [*mat, *roll]])
+    assert said == ["empty", "missing", "extra", "empty", "ok"]
 
 
 def test_dice_that_seemed_beside_a_wrongly_measured_tray_are_seen_later() -> None:
