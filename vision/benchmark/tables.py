@@ -1,9 +1,11 @@
-"""Reads throws of the same dice at the same table, with and without learning the dice there.
+"""Reads throws of the same dice at the same table: plainly, with the dice learnt there, and set up.
 
     python -m vision.benchmark.validation TABLES --split check --frames 240 --throws 8
     python -m vision.benchmark.tables TABLES
 
-Prints one JSON object. Each roll is confirmed as it lies, as people at a table would.
+Prints one JSON object. Each roll is confirmed as it lies, as people at a table would. The set-up
+measures the dice and the white balance in the first throw that shows it all six; people say which
+colour each die plays. Only throws after the first three count.
 """
 
 from __future__ import annotations
@@ -11,17 +13,24 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from dataclasses import replace
+from itertools import groupby
+from math import dist
+from operator import itemgetter
 from pathlib import Path
 
 import cv2
 
 from companion.engine.dice import COLOURED, DieColour, Roll
+from companion.errors import CalibrationError
 from vision.benchmark.scoring import score
 from vision.benchmark.truth import Case, pictures
+from vision.calibration.calibration import Calibration
 from vision.calibration.learning import FEWEST
 from vision.calibration.reader import CalibratedReader
 from vision.pipeline import DiceReader
 from vision.reading import Frame
+from vision.setup.measure import known_dice, measured_dice
 
 
 def main() -> None:
@@ -37,21 +46,38 @@ def measure_tables(folder: Path) -> dict[str, int]:
     lines = (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines()
     tables = [int(json.loads(line)["table"]) for line in lines]
     plain, counts = DiceReader(), Counter(throws=0)
-    here, reader, throw = -1, CalibratedReader(plain, None), 0
-    for table, (case, pixels) in zip(tables, pictures(folder), strict=True):
-        if table != here:
-            here, reader, throw = table, CalibratedReader(plain, None), 0
-        throw += 1
-        frame = Frame(pixels)
-        if throw > FEWEST and not case.faint:
-            counts["throws"] += 1
-            for name, reading in (
-                ("plain", plain.read(frame, case.in_play)),
-                ("learnt", reader.read(frame, case.in_play)),
-            ):
-                counts[f"{name}_{score(case, reading).verdict}"] += 1
-        reader.learn(frame, roll_of(case))
+    throws = zip(tables, pictures(folder), strict=True)
+    for _, table in groupby(throws, key=itemgetter(0)):
+        learning, set_up = CalibratedReader(plain, None), CalibratedReader(plain, None)
+        for number, (_, (case, pixels)) in enumerate(table):
+            frame = Frame(pixels)
+            if number >= FEWEST and not case.faint:
+                counts["throws"] += 1
+                for name, reading in (
+                    ("plain", plain.read(frame, case.in_play)),
+                    ("learnt", learning.read(frame, case.in_play)),
+                    ("set_up", set_up.read(frame, case.in_play)),
+                ):
+                    counts[f"{name}_{score(case, reading).verdict}"] += 1
+            if set_up.calibration is None:
+                set_up.use(_set_up(frame, case, plain))
+            for reader in (learning, set_up):
+                reader.learn(frame, roll_of(case))
     return dict(sorted(counts.items()))
+
+
+def _set_up(frame: Frame, case: Case, reader: DiceReader) -> Calibration | None:
+    """What the set-up keeps of a picture; None if it does not see six dice there."""
+    kept = Calibration((frame.pixels.shape[1], frame.pixels.shape[0]))
+    try:
+        shown, gains = measured_dice(frame, kept, reader)
+    except CalibrationError:
+        return None
+    plays = [
+        DieColour(min(case.dice, key=lambda true: dist(true.centre_xy, die.centre_xy)).colour)
+        for die in shown
+    ]
+    return replace(kept, dice=known_dice(shown, plays), white_balance_bgr=gains)
 
 
 def roll_of(case: Case) -> Roll:

@@ -6,11 +6,13 @@
     python -m vision.benchmark.validation CLEAR --split check --frames 450 --plastic clear
     python -m vision.benchmark.validation TABLES --split check --frames 960 --throws 24
     python -m vision.benchmark.validation LAMPS --split check --frames 800 --throws 16 --warm
+    python -m vision.benchmark.validation CUSTOM --split check --frames 900 --throws 9 --custom
 
 `train` draws from the looks that weights are trained on, `check` from looks that they never met.
 With `--small` the dice are small in the picture, as where a camera hangs high over a wide tray.
 With `--throws` the same six dice are thrown several times at each table; with `--warm` the light is
-that of lamps, which the camera does not balance.
+that of lamps, which the camera does not balance; with `--custom` one die at each table has another
+colour than the one it plays.
 With `--plastic`, once or more, dice that are not of plain plastic have one of these kinds.
 With `--symbols` a share of the sets has symbols instead of pips, and may not be announced.
 With `--scenario`, once or more, all special frames are of these kinds.
@@ -31,11 +33,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.engine.dice import ALL_DICE
+from companion.engine.dice import ALL_DICE, COLOURED
 from companion.tray import TrayStatus
 from vision.benchmark.frames import case_of, conditions_of, dice_in_play
 from vision.reading import Pixels
-from vision.simulation.appearance import Rng
+from vision.simulation.appearance import Rng, jitter
 from vision.simulation.finishes import KINDS
 from vision.simulation.geometry import pip_centres, resting_die
 from vision.simulation.looks import SPLITS, load_looks, redressed
@@ -53,6 +55,16 @@ _CAST = 1.0
 cast: 2.7 times."""
 _WARM = (-1.0, -0.15, 0.35)
 """Gains (log) of blue, green and red from daylight to a lamp of 3,100 K, by Planck's law."""
+_CUSTOM = {
+    "black": (0.01, 0.01, 0.01),
+    "brown": (0.02, 0.05, 0.13),
+    "grey": (0.2, 0.2, 0.2),
+    "orange": (0.02, 0.2, 0.75),
+    "pink": (0.35, 0.15, 0.75),
+    "purple": (0.25, 0.03, 0.12),
+    "turquoise": (0.4, 0.4, 0.05),
+}
+"""Plastics of dice that replace a lost one, linear blue, green and red (chosen by eye)."""
 FAINT = 8.0
 """CIE76 difference between a pip and the plastic beside it below which nobody can be sure."""
 
@@ -68,6 +80,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="small dice")
     parser.add_argument("--throws", type=int, default=0, help="throws of the same dice per table")
     parser.add_argument("--warm", action="store_true", help="in the light of lamps")
+    parser.add_argument("--custom", action="store_true", help="one die of another colour")
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
     parser.add_argument(
         "--scenario", action="append", choices=SCENARIOS, help="of the special frames"
@@ -94,6 +107,8 @@ def main() -> None:
             scene = redressed(rng, plain, looks)
             if asked.warm:
                 scene = _warmed(rng, scene)
+            if asked.custom:
+                scene = _with_a_custom_die(rng, scene)
             if table is not None:
                 rng = np.random.default_rng((_SEED[asked.split], table, number % asked.throws + 1))
                 scene = _thrown_again(rng, scene)
@@ -136,6 +151,15 @@ def _warmed(rng: Rng, scene: Scene) -> Scene:
     b, g, r = scene.lens.white_balance
     warm = (b * np.exp(blue), g * np.exp(green), r * np.exp(red))
     return replace(scene, lens=replace(scene.lens, white_balance=warm))
+
+
+def _with_a_custom_die(rng: Rng, scene: Scene) -> Scene:
+    """The scene with a coloured die of another plastic."""
+    coloured = [n for n, die in enumerate(scene.dice) if die.colour in COLOURED]
+    index, plastic = int(rng.choice(coloured)), str(rng.choice(list(_CUSTOM)))
+    albedo = jitter(rng, _CUSTOM[plastic], 0.15)
+    dice = [replace(d, albedo=albedo) if n == index else d for n, d in enumerate(scene.dice)]
+    return replace(scene, dice=tuple(dice))
 
 
 def _thrown_again(rng: Rng, scene: Scene) -> Scene:
