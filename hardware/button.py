@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from companion.errors import PinsUnavailable
 from hardware import gesture
@@ -261,7 +261,6 @@ def open_panel(
     config: GestureConfig | None = None,
     clock: Callable[[], float] = time.monotonic,
     on_state: Callable[[str], object] | None = None,
-    pin_factory: Any = None,
     may_be_late: bool = False,
 ) -> Panel:
     """Open the button by the name of its pin factory.
@@ -275,7 +274,6 @@ def open_panel(
         config: Times of the gestures; the defaults if None.
         clock: Monotonic seconds.
         on_state: Receives the state when the button is lost, also at the start, or back.
-        pin_factory: A gpiozero factory to use for "lgpio" or "mock"; the caller closes it.
         may_be_late: A chip that is not there yet is waited for: the button is "lost" until then.
     Raises:
         PinsUnavailable: There is no such factory or pin, or it cannot be opened.
@@ -300,14 +298,8 @@ def open_panel(
             factory, note = "mock", f"{error}; using mock pins and the button on the page"
     if factory == "none":
         return Panel(on_gesture, kind="none", config=config, clock=clock)
-    kind = factory
     try:
-        wire = Wire(
-            pin,
-            lambda: make_factory(kind) if pin_factory is None else pin_factory,
-            owns_factory=pin_factory is None,
-            may_be_late=may_be_late,
-        )
+        wire = Wire(pin, partial(make_factory, factory), may_be_late=may_be_late)
     except Exception as error:  # each pin library raises a class of its own
         raise PinsUnavailable(
             f"{factory} pins: cannot open GPIO{pin}: {one_line(error)}"

@@ -48,10 +48,9 @@ class Sounder(Protocol):
 class GpioSounder:
     """A TonalBuzzer through gpiozero."""
 
-    def __init__(self, pin: int, make: Callable[[], Any], *, owns_factory: bool) -> None:
-        """Open the pin; errors of the pin library are not caught."""
-        self._factory = make()
-        self._owns_factory = owns_factory
+    def __init__(self, pin: int, factory: Any) -> None:
+        """Open the pin of a gpiozero factory; errors of the pin library are not caught."""
+        self._factory = factory
         self._device: Any = None
         try:
             self._device = TonalBuzzer(pin, pin_factory=self._factory)
@@ -69,7 +68,7 @@ class GpioSounder:
 
     def close(self) -> None:
         """Stop and close the pin, even if the chip is gone."""
-        close_device(self._device, self._factory if self._owns_factory else None)
+        close_device(self._device, self._factory)
 
 
 class Buzzer:
@@ -138,17 +137,13 @@ class Buzzer:
         self._sounder.sound(0.0)
 
 
-def open_buzzer(
-    factory: str, pin: int, *, pin_factory: Any = None, may_be_late: bool = False
-) -> Buzzer:
+def open_buzzer(factory: str, pin: int, *, may_be_late: bool = False) -> Buzzer:
     """Open the buzzer on a pin of a factory, lgpio or mock; a late one with its first tune.
 
     Raises:
         PinsUnavailable: The pin cannot be opened.
     """
-    own = pin_factory is None
-    make = (lambda: make_factory(factory)) if own else (lambda: pin_factory)
     try:
-        return Buzzer(lambda: GpioSounder(pin, make, owns_factory=own), may_be_late=may_be_late)
+        return Buzzer(lambda: GpioSounder(pin, make_factory(factory)), may_be_late=may_be_late)
     except Exception as error:
         raise PinsUnavailable(f"buzzer: cannot open GPIO{pin}: {one_line(error)}") from error

@@ -125,11 +125,10 @@ class LampPins:
 class GpioLight:
     """An LED, or three in one, through gpiozero."""
 
-    def __init__(self, wiring: LampPins, make: Callable[[], Any], *, owns_factory: bool) -> None:
-        """Open the pins; errors of the pin library are not caught."""
+    def __init__(self, wiring: LampPins, factory: Any) -> None:
+        """Open the pins of a gpiozero factory; errors of the pin library are not caught."""
         self._wiring = wiring
-        self._factory = make()
-        self._owns_factory = owns_factory
+        self._factory = factory
         self._device: Any = None
         rgb, is_high = wiring.rgb, not wiring.is_active_low
         try:
@@ -154,7 +153,7 @@ class GpioLight:
 
     def close(self) -> None:
         """Switch off and close the pins, even if the chip is gone."""
-        close_device(self._device, self._factory if self._owns_factory else None)
+        close_device(self._device, self._factory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,25 +284,16 @@ class Lamp:
                     self._changed.wait(wait_s)
 
 
-def open_lamp(
-    factory: str, wiring: LampPins, *, pin_factory: Any = None, may_be_late: bool = False
-) -> Lamp:
+def open_lamp(factory: str, wiring: LampPins, *, may_be_late: bool = False) -> Lamp:
     """Open the lamp on the pins of a factory, lgpio or mock.
 
     Args:
-        pin_factory: A gpiozero factory to use instead of one made here; the caller closes it.
         may_be_late: Pins that are not there yet are waited for.
     Raises:
         PinsUnavailable: The pins cannot be opened, or make no lamp.
     """
-    own = pin_factory is None
-
-    def open_light() -> Light:
-        make = (lambda: make_factory(factory)) if own else (lambda: pin_factory)
-        return GpioLight(wiring, make, owns_factory=own)
-
     try:
-        return Lamp(open_light, may_be_late=may_be_late)
+        return Lamp(lambda: GpioLight(wiring, make_factory(factory)), may_be_late=may_be_late)
     except PinsUnavailable:
         raise
     except Exception as error:

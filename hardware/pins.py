@@ -29,8 +29,8 @@ def make_factory(name: str) -> Any:
     return _lgpio_factory()
 
 
-def close_device(device: Any, owned_factory: Any) -> None:
-    """Close a device and its own factory, even if their chip is gone; never raises.
+def close_device(device: Any, factory: Any) -> None:
+    """Close a device and its factory, even if their chip is gone; never raises.
 
     gpiozero's lgpio factory first resets every pin; on a dead chip that raises, and the chip's
     handle would stay open, so that the kernel gives the chip another number when it is back.
@@ -40,15 +40,13 @@ def close_device(device: Any, owned_factory: Any) -> None:
             device.close()
     except Exception as error:
         LOGGER.info("closing a pin: %s", one_line(error))
-    if owned_factory is None:
-        return
     try:
-        owned_factory.close()
+        factory.close()
     except Exception as error:
         LOGGER.info("closing a chip: %s", one_line(error))
-        owned_factory.pins.clear()
+        factory.pins.clear()
         with suppress(Exception):
-            owned_factory.close()
+            factory.close()
         with suppress(Exception):
             device.close()  # without the chip's handle there is no pin to reset
 
@@ -135,12 +133,7 @@ class Wire:
     """A contact to ground; it can be reopened after its chip died."""
 
     def __init__(
-        self,
-        pin: int,
-        make_factory: Callable[[], Any],
-        *,
-        owns_factory: bool,
-        may_be_late: bool = False,
+        self, pin: int, make_factory: Callable[[], Any], *, may_be_late: bool = False
     ) -> None:
         """Open the pin; errors of the pin library are not caught.
 
@@ -150,7 +143,6 @@ class Wire:
         """
         self._pin = pin
         self._make_factory = make_factory
-        self._owns_factory = owns_factory
         self._factory: Any = None
         self._button: Any = None
         try:
@@ -192,7 +184,7 @@ class Wire:
         button, self._button = self._button, None
         factory, self._factory = self._factory, None
         if factory is not None:
-            close_device(button, factory if self._owns_factory else None)
+            close_device(button, factory)
 
     def _open(self) -> None:
         self._factory = self._make_factory()

@@ -13,6 +13,7 @@ from companion.doctor.finding import Ran, Verdict, run
 from companion.doctor.senses import check_button, check_camera, check_voice
 from companion.errors import CameraUnavailable, PinsUnavailable
 from hardware.button import open_panel
+from tests.hardware.pin_fakes import use_factory
 from tests.vision.cameras.test_webcam import FakeCapture
 from vision.cameras import devices
 from vision.sources import open_camera
@@ -133,15 +134,15 @@ class TestButton:
         assert check_button("none", 17, True, open_pins).verdict is Verdict.OK
         assert check_button("auto", 17, False, open_pins).verdict is Verdict.OK
 
-    def test_a_pin_somebody_else_holds(self) -> None:
-        factory = MockFactory()
+    def test_a_pin_somebody_else_holds(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        use_factory(monkeypatch, MockFactory())
 
         def open_pins() -> str:
-            with open_panel("lgpio", 17, lambda *_: None, pin_factory=factory) as panel:
+            with open_panel("lgpio", 17, lambda *_: None) as panel:
                 return panel.state
 
         assert check_button("lgpio", 17, True, open_pins).text == "GPIO17 can be used"
-        with open_panel("lgpio", 17, lambda *_: None, pin_factory=factory):
+        with open_panel("lgpio", 17, lambda *_: None):
             named = check_button("lgpio", 17, True, open_pins)
             found = check_button("auto", 17, True, open_pins)
         assert "GPIO17" in named.text

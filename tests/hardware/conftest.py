@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from gpiozero.pins.mock import MockFactory
 
-from tests.hardware.pin_fakes import Ear
+from hardware.pins import make_factory
+from tests.hardware.pin_fakes import Ear, use_factory
 
 
 @pytest.fixture
-def pins() -> Iterator[MockFactory]:
-    factory = MockFactory()
-    yield factory
-    factory.close()
+def pins(monkeypatch: pytest.MonkeyPatch) -> MockFactory:
+    return use_factory(monkeypatch, make_factory("mock"))
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import queue
 import threading
 from typing import Any
 
+import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
 
 from hardware.gesture import Gesture
@@ -13,6 +14,14 @@ from hardware.gesture import Gesture
 PIN = 17
 PATIENCE_S = 10.0
 """For what must come; it comes in milliseconds."""
+
+
+def use_factory(monkeypatch: pytest.MonkeyPatch, factory: MockFactory) -> MockFactory:
+    """Let all parts open their pins on one factory, which none of them closes."""
+    monkeypatch.setattr(factory, "close", lambda: None)
+    for part in ("button", "lamp", "buzzer"):
+        monkeypatch.setattr(f"hardware.{part}.make_factory", lambda _name: factory)
+    return factory
 
 
 class Ear:

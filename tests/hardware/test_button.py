@@ -16,13 +16,13 @@ from companion.errors import PinsUnavailable
 from hardware import gesture
 from hardware.button import Panel, open_panel
 from hardware.gesture import Gesture, GestureConfig
-from tests.hardware.pin_fakes import PATIENCE_S, PIN, Clock, Ear, PinWithFaults, push
+from tests.hardware.pin_fakes import PATIENCE_S, PIN, Clock, Ear, PinWithFaults, push, use_factory
 
 PRESS, HOLD = Gesture.PRESS, Gesture.HOLD
 
 
 def test_a_push_on_the_pin_is_one_press(pins: MockFactory, ear: Ear) -> None:
-    with open_panel("mock", PIN, ear, pin_factory=pins) as panel:
+    with open_panel("mock", PIN, ear) as panel:
         assert panel.state == "mock"
         pins.pin(PIN).drive_low()
         assert ear.is_silent, "it may still become a hold"
@@ -35,7 +35,7 @@ def test_bounces_while_the_game_is_busy_are_presses_by_their_own_times(
     pins: MockFactory, ear: Ear
 ) -> None:
     clock = Clock()
-    with open_panel("mock", PIN, ear, pin_factory=pins, clock=clock) as panel:
+    with open_panel("mock", PIN, ear, clock=clock) as panel:
         pin = pins.pin(PIN)
         ear.let_go_on.clear()
         panel.press()
@@ -56,7 +56,7 @@ def test_bounces_while_the_game_is_busy_are_presses_by_their_own_times(
 def test_a_hold_is_reported_while_the_button_is_still_down(pins: MockFactory, ear: Ear) -> None:
     config = GestureConfig(debounce_s=0.005, hold_s=0.02)
     clock = Clock()
-    with open_panel("mock", PIN, ear, pin_factory=pins, config=config, clock=clock) as panel:
+    with open_panel("mock", PIN, ear, config=config, clock=clock) as panel:
         pins.pin(PIN).drive_low()
         assert ear.next() is HOLD
         clock.now_s += 1.0
@@ -68,7 +68,7 @@ def test_a_hold_is_reported_while_the_button_is_still_down(pins: MockFactory, ea
 
 
 def test_the_on_screen_button_moves_the_mock_pin(pins: MockFactory, ear: Ear) -> None:
-    with open_panel("mock", PIN, ear, pin_factory=pins) as panel:
+    with open_panel("mock", PIN, ear) as panel:
         pin = pins.pin(PIN)
         pin.clear_states()
         panel.press()
@@ -100,7 +100,7 @@ def test_a_callback_that_raises_costs_one_line_and_not_the_button(
 
 
 def test_a_closed_panel_is_silent_and_releases_its_pin(pins: MockFactory, ear: Ear) -> None:
-    panel = open_panel("mock", PIN, ear, pin_factory=pins)
+    panel = open_panel("mock", PIN, ear)
     panel.close()
     panel.close()
     pins.pin(PIN).drive_low()
@@ -108,7 +108,7 @@ def test_a_closed_panel_is_silent_and_releases_its_pin(pins: MockFactory, ear: E
     with pytest.raises(PinsUnavailable, match="expected an open panel"):
         panel.press()
     assert "button" not in {thread.name for thread in threading.enumerate()}
-    with open_panel("mock", PIN, ear, pin_factory=pins) as again:
+    with open_panel("mock", PIN, ear) as again:
         again.press()
         assert ear.next() is PRESS
     assert ear.is_silent
@@ -127,17 +127,18 @@ def test_a_panel_can_be_closed_from_its_own_callback() -> None:
     assert done.wait(PATIENCE_S)
 
 
-def test_a_dropped_edge_does_not_turn_a_press_into_a_hold(ear: Ear) -> None:
+def test_a_dropped_edge_does_not_turn_a_press_into_a_hold(
+    ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = GestureConfig(debounce_s=0.005, hold_s=1.0)
-    factory = MockFactory(pin_class=PinWithFaults)
+    factory = use_factory(monkeypatch, MockFactory(pin_class=PinWithFaults))
     pin = factory.pin(PIN)
-    with open_panel("lgpio", PIN, ear, pin_factory=factory, config=config):
+    with open_panel("lgpio", PIN, ear, config=config):
         pin.drive_low()
         pin._state = True  # let go, and nobody was told
         assert ear.next() is PRESS
         pin.drive_low()  # else gpiozero's own hold timer keeps `close` waiting for a second
         pin.drive_high()
-    factory.close()
 
 
 class PinThatIsDown(MockPin):  # type: ignore[misc]
@@ -149,12 +150,12 @@ class PinThatIsDown(MockPin):  # type: ignore[misc]
 
 
 def test_a_button_down_at_the_start_counts_after_its_release(
-    ear: Ear, caplog: pytest.LogCaptureFixture
+    ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = Clock()
-    factory = MockFactory(pin_class=PinThatIsDown)
+    factory = use_factory(monkeypatch, MockFactory(pin_class=PinThatIsDown))
     pin = factory.pin(PIN)
-    with open_panel("mock", PIN, ear, pin_factory=factory, clock=clock) as panel:
+    with open_panel("mock", PIN, ear, clock=clock) as panel:
         assert panel.state == "lost"
         clock.now_s += 60
         pin.drive_high()
@@ -162,20 +163,16 @@ def test_a_button_down_at_the_start_counts_after_its_release(
         push(pin, clock)
         assert ear.next() is PRESS
     assert ear.is_silent
-    factory.close()
     assert "it stays pressed; ignored until" in caplog.text
 
 
 def test_a_stuck_contact_is_reported_and_the_page_can_press(
-    ear: Ear, caplog: pytest.LogCaptureFixture
+    pins: MockFactory, ear: Ear, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = Clock()
     states: queue.SimpleQueue[str] = queue.SimpleQueue()
-    factory = MockFactory()
-    pin = factory.pin(PIN)
-    with open_panel(
-        "lgpio", PIN, ear, pin_factory=factory, clock=clock, on_state=states.put
-    ) as panel:
+    pin = pins.pin(PIN)
+    with open_panel("lgpio", PIN, ear, clock=clock, on_state=states.put) as panel:
         pin.drive_low()
         clock.now_s += 2
         assert ear.next() is HOLD
@@ -192,7 +189,6 @@ def test_a_stuck_contact_is_reported_and_the_page_can_press(
         push(pin, clock)
         assert ear.next() is PRESS
     assert ear.is_silent
-    factory.close()
     assert "it stays pressed; ignored until it has been released for 10 s" in caplog.text
 
 
@@ -214,10 +210,10 @@ def test_nonsense_is_refused_in_one_line(factory: str, pin: int, line: str, ear:
 
 def test_a_pin_that_is_taken_is_refused_in_one_line(pins: MockFactory, ear: Ear) -> None:
     with (
-        open_panel("mock", PIN, ear, pin_factory=pins),
+        open_panel("mock", PIN, ear),
         pytest.raises(PinsUnavailable, match=r"^mock pins: cannot open GPIO17: .*in use"),
     ):
-        open_panel("mock", PIN, ear, pin_factory=pins)
+        open_panel("mock", PIN, ear)
 
 
 def test_without_lgpio_auto_uses_mock_pins_and_gives_the_reason(

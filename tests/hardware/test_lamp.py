@@ -5,33 +5,17 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Iterator
 
 import pytest
-from gpiozero.pins.mock import MockFactory, MockPWMPin
+from gpiozero.pins.mock import MockFactory
 
 from companion.adapters.lamp import LampState
 from companion.errors import PinsUnavailable
 from hardware.buzzer import TUNES, Buzzer, open_buzzer
 from hardware.lamp import PATTERNS, SEEN_AFTER_S, Colour, GpioLight, Lamp, LampPins, open_lamp
+from tests.hardware.pin_fakes import PATIENCE_S, Clock
 
 RGB = LampPins(red=5, green=6, blue=13)
-PATIENCE_S = 10.0
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-@pytest.fixture
-def pins() -> Iterator[MockFactory]:
-    factory = MockFactory(pin_class=MockPWMPin)
-    yield factory
-    factory.close()
 
 
 class Shining:
@@ -157,9 +141,7 @@ def test_pins_are_reopened_after_their_chip_returns(
 
 
 def test_an_rgb_led_is_dimmed_by_pulse_width(pins: MockFactory) -> None:
-    light = GpioLight(
-        LampPins(red=5, green=6, blue=13, brightness=0.5), lambda: pins, owns_factory=False
-    )
+    light = GpioLight(LampPins(red=5, green=6, blue=13, brightness=0.5), pins)
     light.shine((1.0, 0.5, 0.0), 1.0)
     assert [round(pins.pin(n).state, 2) for n in (5, 6, 13)] == [0.5, 0.25, 0.0]
     light.close()
@@ -167,7 +149,7 @@ def test_an_rgb_led_is_dimmed_by_pulse_width(pins: MockFactory) -> None:
 
 def test_a_common_anode_shines_when_its_pins_are_low(pins: MockFactory) -> None:
     wiring = LampPins(red=5, green=6, blue=13, is_dimmed=False, is_active_low=True)
-    light = GpioLight(wiring, lambda: pins, owns_factory=False)
+    light = GpioLight(wiring, pins)
     light.shine((1.0, 0.2, 0.0), 1.0)
     assert [bool(pins.pin(n).state) for n in (5, 6, 13)] == [False, True, True]
     light.close()
@@ -175,7 +157,7 @@ def test_a_common_anode_shines_when_its_pins_are_low(pins: MockFactory) -> None:
 
 @pytest.mark.parametrize(("is_dimmed", "states"), [(True, [0.3, 1.0]), (False, [0, 1])])
 def test_a_single_led(pins: MockFactory, is_dimmed: bool, states: list[float]) -> None:
-    light = GpioLight(LampPins(led=12, is_dimmed=is_dimmed), lambda: pins, owns_factory=False)
+    light = GpioLight(LampPins(led=12, is_dimmed=is_dimmed), pins)
     seen = []
     for level, _ in PATTERNS["ready"].steps:
         light.shine(PATTERNS["ready"].colour, level)
@@ -193,7 +175,7 @@ def test_a_lamp_that_is_half_wired_is_refused_in_one_line(wiring: LampPins) -> N
 
 
 def test_the_thread_shines_until_it_is_closed(pins: MockFactory) -> None:
-    lamp = open_lamp("mock", RGB, pin_factory=pins)
+    lamp = open_lamp("mock", RGB)
     lamp.start()
     green = pins.pin(6)
     lit = threading.Event()
@@ -263,7 +245,7 @@ def test_a_newer_tune_cuts_the_older_one_off() -> None:
 def test_every_note_is_one_the_buzzer_can_play(pins: MockFactory) -> None:
     for tune in TUNES.values():
         assert all(hertz == 0.0 or 220.0 <= hertz <= 880.0 for hertz, _ in tune)
-    buzzer = open_buzzer("mock", 18, pin_factory=pins)
+    buzzer = open_buzzer("mock", 18)
     pin = pins.pin(18)
     sounded = threading.Event()
     change = pin._set_frequency
@@ -275,7 +257,7 @@ def test_every_note_is_one_the_buzzer_can_play(pins: MockFactory) -> None:
 
 def test_no_current_flows_through_a_silent_buzzer(pins: MockFactory) -> None:
     """A wave that lgpio ends may leave its pin high."""
-    buzzer = open_buzzer("mock", 18, pin_factory=pins)
+    buzzer = open_buzzer("mock", 18)
     pin = pins.pin(18)
     written: queue.SimpleQueue[float] = queue.SimpleQueue()
     change = pin._set_state
@@ -289,9 +271,9 @@ def test_no_current_flows_through_a_silent_buzzer(pins: MockFactory) -> None:
 
 
 def test_pins_that_are_taken_are_refused_in_one_line(pins: MockFactory) -> None:
-    lamp = open_lamp("mock", LampPins(led=12), pin_factory=pins)
+    lamp = open_lamp("mock", LampPins(led=12))
     with pytest.raises(PinsUnavailable, match=r"^buzzer: cannot open GPIO12: .*in use"):
-        open_buzzer("mock", 12, pin_factory=pins)
+        open_buzzer("mock", 12)
     with pytest.raises(PinsUnavailable, match=r"^lamp: cannot open its pins: .*in use"):
-        open_lamp("mock", LampPins(led=12), pin_factory=pins)
+        open_lamp("mock", LampPins(led=12))
     lamp.close()

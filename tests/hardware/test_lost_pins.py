@@ -16,7 +16,7 @@ import hardware.button
 from hardware.button import Panel, open_panel
 from hardware.gesture import Gesture
 from hardware.pins import Wire, close_device, forgiving, header_chip, make_factory
-from tests.hardware.pin_fakes import PATIENCE_S, PIN, Ear, PinWithFaults
+from tests.hardware.pin_fakes import PATIENCE_S, PIN, Ear, PinWithFaults, use_factory
 
 PRESS = Gesture.PRESS
 
@@ -26,10 +26,10 @@ def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
 ) -> None:
     monkeypatch.setattr(hardware.button, "CHECK_EVERY_S", 0.001)
     monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
-    factory = MockFactory(pin_class=PinWithFaults)
+    factory = use_factory(monkeypatch, MockFactory(pin_class=PinWithFaults))
     pin = factory.pin(PIN)
     states: queue.SimpleQueue[str] = queue.SimpleQueue()
-    with open_panel("lgpio", PIN, ear, pin_factory=factory, on_state=states.put) as panel:
+    with open_panel("lgpio", PIN, ear, on_state=states.put) as panel:
         assert panel.state == "ok"
         pin.is_broken = True
         assert states.get(timeout=PATIENCE_S) == "lost"
@@ -42,7 +42,6 @@ def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
         pin.drive_low()
         pin.drive_high()
         assert ear.next() is PRESS
-    factory.close()
     told = [record.getMessage() for record in caplog.records]
     assert told == [
         "button: the pin can no longer be read: the chip is gone",
@@ -65,7 +64,7 @@ def test_a_dead_chip_is_reopened(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> N
         return chips[-1]
 
     states: queue.SimpleQueue[str] = queue.SimpleQueue()
-    wire = Wire(PIN, make, owns_factory=True)
+    wire = Wire(PIN, make)
     with Panel(ear, kind="ok", wire=wire, on_state=states.put) as panel:
         is_away.set()
         chips[0].pin(PIN).is_broken = True  # for good: its handle is dead
@@ -106,15 +105,15 @@ def test_a_dead_chip_lets_its_handle_go_all_the_same() -> None:
     close_device(device, chip)
     assert not chip.is_open
     assert device.is_closed
-    close_device(None, None)
+    close_device(None, chip)
 
 
 def test_a_pin_whose_edges_never_come_is_a_button_all_the_same(
-    ear: Ear,
+    ear: Ear, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    factory = MockFactory(pin_class=PinWithFaults)
+    factory = use_factory(monkeypatch, MockFactory(pin_class=PinWithFaults))
     pin = factory.pin(PIN)
-    with open_panel("lgpio", PIN, ear, pin_factory=factory):
+    with open_panel("lgpio", PIN, ear):
         for _ in range(2):
             pin._state = False  # pushed, and nobody was told
             while not pin.reads.empty():
@@ -122,7 +121,6 @@ def test_a_pin_whose_edges_never_come_is_a_button_all_the_same(
             pin.wait_for_reads(broken=False)
             pin._state = True
             assert ear.next() is PRESS
-    factory.close()
 
 
 class PulsesOfADeadChip(MockPWMPin):  # type: ignore[misc]
@@ -206,18 +204,17 @@ def test_a_listener_of_states_that_fails_costs_one_line(
 ) -> None:
     monkeypatch.setattr(hardware.button, "CHECK_EVERY_S", 0.001)
     monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
-    factory = MockFactory(pin_class=PinWithFaults)
+    factory = use_factory(monkeypatch, MockFactory(pin_class=PinWithFaults))
     pin = factory.pin(PIN)
 
     def fall(state: str) -> None:
         raise RuntimeError(state)
 
-    with open_panel("lgpio", PIN, ear, pin_factory=factory, on_state=fall) as panel:
+    with open_panel("lgpio", PIN, ear, on_state=fall) as panel:
         pin.is_broken = True
         pin.wait_for_reads(broken=True)
         panel.press()
         assert ear.next() is PRESS
-    factory.close()
     assert "the handler of the state 'lost' failed" in caplog.text
     caplog.clear()
 
