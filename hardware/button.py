@@ -17,7 +17,7 @@ from functools import partial
 from companion.errors import PinsUnavailable
 from hardware import gesture
 from hardware.gesture import Gesture, GestureConfig
-from hardware.pins import FACTORIES, Wire, make_factory, one_line
+from hardware.pins import Wire, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
@@ -276,12 +276,8 @@ def open_panel(
         on_state: Receives the state when the button is lost, also at the start, or back.
         may_be_late: A chip that is not there yet is waited for: the button is "lost" until then.
     Raises:
-        PinsUnavailable: There is no such factory or pin, or it cannot be opened.
+        PinsUnavailable: The pin cannot be opened.
     """
-    if factory not in FACTORIES:
-        raise PinsUnavailable(f"pins: expected one of {', '.join(FACTORIES)}, got {factory!r}")
-    if isinstance(pin, bool) or not isinstance(pin, int) or not 0 <= pin <= 27:
-        raise PinsUnavailable(f"button pin: expected a BCM number from 0 to 27, got {pin!r}")
     note = None
     if factory == "auto":
         try:

@@ -19,8 +19,6 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 LOGGER = logging.getLogger(__name__)
 
-FACTORIES = ("auto", "lgpio", "mock", "none")
-
 
 def make_factory(name: str) -> Any:
     """Open the pin factory lgpio or mock; errors of its library are not caught."""

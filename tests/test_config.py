@@ -58,6 +58,9 @@ def test_systemd_names_the_directories(tmp_path: Path) -> None:
             "mqtt.host: expected a name or address (mqtt.port has the port), got '192.0.2.5:1883'",
         ),
         ("[panel]\nhold_s = 'long'", "panel.hold_s: expected a number, got 'long'"),
+        ("[panel]\ndebounce_s = nan", "panel.debounce_s: expected 0 to 0.2, got nan"),
+        ("[panel]\npin = 28", "panel.pin: expected 0 to 27, got 28"),
+        ("[panel]\npin = true", "panel.pin: expected a whole number, got True"),
         ("[panel]\nfactory = 'x'", "expected auto or lgpio or mock or none"),
         ("[table]\nlanguage = 'xx'", "expected en"),
         ("[web\n", "is not TOML"),
@@ -84,7 +87,7 @@ def test_a_wrong_setting_is_named(tmp_path: Path, text: str, said: str) -> None:
         ("[buzzer]\npin = 17", "buzzer.pin: expected a pin of its own, panel.pin has 17 too"),
         ("[panel]\npin = 5\nrepeat_pin = 5", "panel.repeat_pin: expected a pin of its own"),
         ("[lamp]\nred_pin = 5", "lamp: expected led_pin alone, or red_pin, green_pin and blue_pin"),
-        ("[panel]\nhold_s = 5.0\npower_off_s = 4.0", r"panel.power_off_s: expected above .*5\.0"),
+        ("[panel]\nhold_s = 5.0\npower_off_s = 5.0", r"panel.power_off_s: expected above .*5\.0"),
         ("[lamp]\nled_pin = 4\nred_pin = 5\ngreen_pin = 6\nblue_pin = 7", "expected led_pin alone"),
     ],
 )

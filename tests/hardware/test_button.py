@@ -192,22 +192,6 @@ def test_a_stuck_contact_is_reported_and_the_page_can_press(
     assert "it stays pressed; ignored until it has been released for 10 s" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("factory", "pin", "line"),
-    [
-        ("pigpio", 17, "pins: expected one of auto, lgpio, mock, none, got 'pigpio'"),
-        ("mock", 28, "button pin: expected a BCM number from 0 to 27, got 28"),
-        ("none", -1, "button pin: expected a BCM number from 0 to 27, got -1"),
-        ("auto", True, "button pin: expected a BCM number from 0 to 27, got True"),
-        ("mock", "17", "button pin: expected a BCM number from 0 to 27, got '17'"),
-    ],
-)
-def test_nonsense_is_refused_in_one_line(factory: str, pin: int, line: str, ear: Ear) -> None:
-    with pytest.raises(PinsUnavailable) as raised:
-        open_panel(factory, pin, ear)
-    assert str(raised.value) == line
-
-
 def test_a_pin_that_is_taken_is_refused_in_one_line(pins: MockFactory, ear: Ear) -> None:
     with (
         open_panel("mock", PIN, ear),

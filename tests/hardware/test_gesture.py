@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion.errors import ConfigError
 from hardware import gesture
 from hardware.gesture import Gesture, GestureConfig
 
@@ -58,8 +57,6 @@ def test_with_a_long_hold_a_hold_is_known_on_release(let_go_s: float, expected: 
         if is_let_go:
             contact, _ = gesture.edge(contact, config, at_s, False)
     assert told == expected
-    with pytest.raises(ConfigError, match="above hold_s"):
-        GestureConfig(hold_s=1.5, long_hold_s=1.5)
 
 
 def bounce(start_s: float, *, edges: int, span_s: float, ends_closed: bool) -> Edges:
@@ -241,15 +238,6 @@ def test_every_push_gives_exactly_one_gesture(pushes: list[tuple[float, float]])
         edges += [(now_s, True), (now_s + kept_s, False)]
         now_s += kept_s + pause_s
     assert [told for _, told in play(edges)] == [PRESS] * len(pushes)
-
-
-@pytest.mark.parametrize(
-    ("debounce_s", "hold_s"),
-    [(-0.001, 1.5), (-1, 1.5), (0.3, 1.5), (0.1, 0.1), (0.025, 11), (float("nan"), 1.5)],
-)
-def test_times_that_cannot_work_are_refused_by_name(debounce_s: float, hold_s: float) -> None:
-    with pytest.raises(ConfigError, match=r"^button: (debounce_s|hold_s): expected .*, got "):
-        GestureConfig(debounce_s=debounce_s, hold_s=hold_s)
 
 
 @pytest.mark.parametrize("level", [True, False])
