@@ -62,6 +62,8 @@ def test_systemd_names_the_directories(tmp_path: Path) -> None:
         ("[panel]\npin = 28", "panel.pin: expected 0 to 27, got 28"),
         ("[panel]\npin = true", "panel.pin: expected a whole number, got True"),
         ("[panel]\nfactory = 'x'", "expected auto or lgpio or mock or none"),
+        ("[sound]\nvolume = 201", "sound.volume: expected 0 to 200, got 201"),
+        ("[sound]\nwords_per_minute = 79", "expected 80 to 450, got 79"),
         ("[table]\nlanguage = 'xx'", "expected en"),
         ("[web\n", "is not TOML"),
         ("data_dir = 5", "expected a directory"),

@@ -15,8 +15,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from companion.errors import ConfigError
-
 LOGGER = logging.getLogger(__name__)
 
 PROGRAM = "espeak-ng"
@@ -73,10 +71,8 @@ class Speaker:
         Args:
             volume: In the range `VOLUMES`.
             words_per_minute: In the range `SPEEDS`.
-        Raises:
-            ConfigError: A number is out of range.
         """
-        self._volume, self._words_per_minute = 0, 0
+        self._volume, self._words_per_minute = volume, words_per_minute
         self._changed = threading.Condition()
         self._queue: list[_Utterance] = []
         self._current: _Utterance | None = None
@@ -84,7 +80,6 @@ class Speaker:
         self._process: subprocess.Popen[bytes] | None = None
         self._has_complained = False
         self._is_closed = False
-        self.tune(volume, words_per_minute)
         self._executable = shutil.which(PROGRAM)
         if self._executable is None:
             self._complain("%s is not installed (apt install espeak-ng)", PROGRAM)
@@ -99,17 +94,7 @@ class Speaker:
         return "the sound does not play" if self._has_complained else None
 
     def tune(self, volume: int, words_per_minute: int) -> None:
-        """Set volume and speed for the following texts; muting takes effect at once.
-
-        Raises:
-            ConfigError: A number is out of range.
-        """
-        for name, value, (low, high) in (
-            ("volume", volume, VOLUMES),
-            ("words_per_minute", words_per_minute, SPEEDS),
-        ):
-            if not low <= value <= high:
-                raise ConfigError(f"voice: {name}: expected {low} to {high}, got {value!r}")
+        """Set volume and speed for the following texts; muting takes effect at once."""
         self._volume, self._words_per_minute = volume, words_per_minute
         if volume == 0:
             self.stop()
