@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from companion.commands.params import A_DIRECTORY
+from companion.commands.params import A_DIRECTORY, Parsed
 
 GAMES = 300
 """Random games of each sheet: a few seconds, stable to a few percent."""
@@ -29,15 +29,18 @@ def bench(ctx: click.Context, as_json: bool) -> None:
             ctx.invoke(command, as_json=as_json)
 
 
-def _size(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    from companion.commands.bench_read import parse_size
+def parse_size(text: str) -> tuple[int, int]:
+    """Parse a size such as `640x480`.
 
-    try:
-        if value is not None:
-            parse_size(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-    return value
+    Raises:
+        ValueError: It has another form, or a side is not in 16 to 20000.
+    """
+    width, _, height = text.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal()) or not (
+        16 <= int(width) <= 20000 and 16 <= int(height) <= 20000
+    ):
+        raise ValueError(f"expected WIDTHxHEIGHT such as 640x480, got {text!r}")
+    return int(width), int(height)
 
 
 def _asked_above(as_json: bool) -> bool:
@@ -48,7 +51,7 @@ def _asked_above(as_json: bool) -> bool:
 
 @bench.command()
 @click.argument("folder", required=False)
-@click.option("--size", callback=_size, help="Scale the pictures to fit, e.g. 640x480.")
+@click.option("--size", type=Parsed(parse_size), help="Scale the pictures to fit, e.g. 640x480.")
 @click.option(
     "--annotate", type=A_DIRECTORY, metavar="DIR", help="Draw the readings that were not exact."
 )
@@ -63,7 +66,7 @@ def _asked_above(as_json: bool) -> bool:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def read(
     folder: str | None = None,
-    size: str | None = None,
+    size: tuple[int, int] | None = None,
     annotate: Path | None = None,
     frames: int | None = None,
     engine: str = "auto",
@@ -80,7 +83,7 @@ def read(
     as_json = _asked_above(as_json)
     bench_read(
         folder,
-        size=size,
+        size_wh=size,
         as_json=as_json,
         annotate=annotate,
         frames=frames or OWN_FRAMES,

@@ -30,7 +30,7 @@ OWN_FRAMES = 60
 def bench_read(
     folder: str | None,
     *,
-    size: str | None = None,
+    size_wh: tuple[int, int] | None = None,
     as_json: bool = False,
     annotate: str | Path | None = None,
     frames: int = OWN_FRAMES,
@@ -40,7 +40,7 @@ def bench_read(
 
     Args:
         folder: Directory with pictures and `truth.jsonl`; None renders `frames` pictures.
-        size: WxH that the pictures are scaled to fit; None keeps their size.
+        size_wh: Width and height that the pictures are scaled to fit; None keeps their size.
         annotate: Directory for drawings of the readings that were not exact.
         frames: How many pictures to render.
         engine: What runs the networks: opencv as on a Pi, or auto as in play.
@@ -57,7 +57,6 @@ def bench_read(
     from vision.pipeline import DiceReader
     from vision.reading import Frame
 
-    size_wh = parse_size(size) if size is not None else None
     cases: Iterator[tuple[Case, Pixels]]
     not_read: list[PictureError] = []
 
@@ -127,20 +126,6 @@ def _bound(risk: Mapping[str, Any]) -> list[str]:
         f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most "
         f"{risk['at_most']:.2%} of announced rolls are wrong ({risk['confidence']:.0%} confidence)"
     ]
-
-
-def parse_size(text: str) -> tuple[int, int]:
-    """Parse a size such as `640x480`.
-
-    Raises:
-        ValueError: It has another form, or a side is not in 16 to 20000.
-    """
-    width, _, height = text.lower().partition("x")
-    if not (width.isdecimal() and height.isdecimal()) or not (
-        16 <= int(width) <= 20000 and 16 <= int(height) <= 20000
-    ):
-        raise ValueError(f"expected WIDTHxHEIGHT such as 640x480, got {text!r}")
-    return int(width), int(height)
 
 
 def _complain(text: str) -> None:

@@ -19,7 +19,7 @@ from companion.commands.calibrate_steps import (
     parse_colours,
     try_rolls,
 )
-from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.commands.params import A_DIRECTORY, A_FILE, Parsed
 from companion.config import load
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable, ConfigError
@@ -38,36 +38,27 @@ _SILENT = {"exposure"}
 _NOBODY = "calibrate: expected a terminal to ask questions; --yes asks none"
 
 
-def _parse_corners(
-    _: click.Context, __: click.Parameter, value: str | None
-) -> tuple[Point, ...] | None:
-    if value is None:
-        return None
+def _parse_corners(text: str) -> tuple[Point, ...]:
     try:
-        points = [tuple(float(part) for part in pair.split(",")) for pair in value.split()]
+        points = [tuple(float(part) for part in pair.split(",")) for pair in text.split()]
     except ValueError:
         points = []
     if len(points) < 3 or any(len(point) != 2 for point in points):
-        raise click.BadParameter(f"expected three or more x,y separated by spaces, got {value!r}")
+        raise ValueError(f"expected three or more x,y separated by spaces, got {text!r}")
     return tuple((point[0], point[1]) for point in points)
-
-
-def _parse_plays(
-    _: click.Context, __: click.Parameter, value: str | None
-) -> tuple[DieColour, ...] | None:
-    try:
-        return None if value is None else parse_colours(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
 
 
 @click.command()
 @click.option("--camera", help="As in play: a device, pi, simulated, a picture, a folder.")
 @click.option("--only", multiple=True, type=click.Choice(STEPS), help="Run this step only.")
 @click.option(
-    "--corners", callback=_parse_corners, help='Corners of the tray: "30,20 610,25 600,460 40,455".'
+    "--corners",
+    type=Parsed(_parse_corners),
+    help='Corners of the tray: "30,20 610,25 600,460 40,455".',
 )
-@click.option("--plays", callback=_parse_plays, help="Colours of the dice, from left to right.")
+@click.option(
+    "--plays", type=Parsed(parse_colours), help="Colours of the dice, from left to right."
+)
 @click.option(
     "--rolls", type=click.IntRange(0, 100), default=10, show_default=True, help="Test rolls."
 )

@@ -11,6 +11,7 @@ import click
 from companion.commands.console import problem_in_words, waiting
 from companion.commands.doctor import PICTURE_CURES
 from companion.commands.drawings import write_drawing
+from companion.commands.params import Parsed
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
 
@@ -144,19 +145,14 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
         bench.say(f"dice: {' -> '.join(PICTURE_CURES[fault])}")
     if plays is None and not bench.is_quiet and not click.confirm("Right?", True, err=True):
         colours = click.prompt(
-            "Their colours, from left to right", err=True, value_proc=_as_colours
+            "Their colours, from left to right",
+            err=True,
+            value_proc=lambda text: Parsed(parse_colours).convert(text, None, None),
         )
     dice = known_dice(shown, colours)
     light = in_the_light_of(bench.calibration.reference, take_reference(frame.pixels))
     bench.keep(white_balance_bgr=gains, dice=dice, reference=light)
     bench.report["dice"] = [{"plays": die.plays.value, "odd": die.is_odd} for die in dice]
-
-
-def _as_colours(text: str) -> tuple[DieColour, ...]:
-    try:
-        return parse_colours(text)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
 
 
 def try_rolls(bench: Workbench, rolls: int) -> None:

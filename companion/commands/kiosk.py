@@ -10,25 +10,21 @@ from urllib.parse import urlsplit
 
 import click
 
+from companion.commands.params import Parsed
 
-def _address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+
+def _address(text: str) -> str:
     """The address with a slash at its end."""
-    if value is not None and not _is_address(value):
-        raise click.BadParameter(f"expected http://HOST:PORT/, got {value!r}")
-    return value and value.rstrip("/") + "/"
-
-
-def _is_address(value: str) -> bool:
-    try:
-        return bool(re.fullmatch(r"https?://[^/?#\s]+/?", value)) and urlsplit(value).port != 0
-    except ValueError:  # no port, or an IPv6 address that is none
-        return False
+    with suppress(ValueError):  # no port, or an IPv6 address that is none
+        if re.fullmatch(r"https?://[^/?#\s]+/?", text) and urlsplit(text).port != 0:
+            return text.rstrip("/") + "/"
+    raise ValueError(f"expected http://HOST:PORT/, got {text!r}")
 
 
 @click.command()
 @click.option(
     "--url",
-    callback=_address,
+    type=Parsed(_address),
     help="Address of the table.  [default: that of the service's settings]",
 )
 def kiosk(url: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,20 @@ class Text(click.types.StringParamType):
         except UnicodeEncodeError:
             self.fail(f"expected a text in UTF-8, got {text!r}", param, ctx)
         return text
+
+
+class Parsed(click.types.StringParamType):
+    """A value that a function makes of a text; its ValueError is wrong usage."""
+
+    def __init__(self, parse: Callable[[str], object]) -> None:
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value."""
+        try:
+            return self._parse(super().convert(value, param, ctx))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 A_FILE, A_DIRECTORY = NonEmptyPath("a file"), NonEmptyPath("a directory")

@@ -13,7 +13,7 @@ import click
 
 from companion.commands.console import problem_in_words, without_library_messages
 from companion.commands.drawings import Drawings
-from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.commands.params import A_DIRECTORY, A_FILE, Parsed
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
 
@@ -42,13 +42,6 @@ def parse_in_play(text: str) -> tuple[DieColour, ...]:
     return tuple(DieColour(name) for name in names)
 
 
-def _in_play(_: click.Context, __: click.Parameter, value: str) -> tuple[DieColour, ...]:
-    try:
-        return parse_in_play(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per picture.")
@@ -56,7 +49,7 @@ def _in_play(_: click.Context, __: click.Parameter, value: str) -> tuple[DieColo
     "--in-play",
     default="white,white,red,yellow,green,blue",
     show_default=True,
-    callback=_in_play,
+    type=Parsed(parse_in_play),
     help="The dice the game expects.",
 )
 @click.option("--calibration", type=A_FILE, metavar="FILE", help="Calibration of this tray.")

@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from companion.cli import dice_companion
-from companion.commands.bench_read import bench_read, parse_size
+from companion.commands.bench import parse_size
+from companion.commands.bench_read import bench_read
 from companion.commands.read import parse_in_play, read
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CompanionError, ConfigError, PictureError
@@ -243,7 +244,7 @@ def test_bench_read_of_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     line = {"file": "a.png", "expected": "empty", "values_readable": False,
             "dice_in_play": ["white"], "dice": []}  # fmt: skip
     (tmp_path / "truth.jsonl").write_text(json.dumps(line))
-    bench_read(str(tmp_path), size="320x240", as_json=True, engine="opencv")
+    bench_read(str(tmp_path), size_wh=(320, 240), as_json=True, engine="opencv")
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert report["engine"] == f"OpenCV {cv2.__version__}"
     assert report["frames"] == 1
