@@ -22,14 +22,6 @@ _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are k
 _CONFIG = click.option("--config", "config_path", type=A_FILE, help="The settings file.")
 
 
-def _environ(command: str, data_dir: Path | None, config_path: Path | None) -> Mapping[str, str]:
-    """Where settings and games are looked for: the service's places, where the table is one."""
-    from companion.service.install import environ_of_service, is_installed
-
-    is_service = data_dir is None and config_path is None and is_installed()
-    return environ_of_service(command) if is_service else os.environ
-
-
 def _restored_into(
     file: Path, data_dir: Path | None, config_path: Path | None, environ: Mapping[str, str]
 ) -> Path:
@@ -103,8 +95,9 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
     Example: dice-companion backup friday.tar.gz
     """
     from companion.service.backup import write_backup
+    from companion.service.install import environ_to_change
 
-    environ = _environ("backup", data_dir, config_path)
+    environ = environ_to_change("backup", data_dir, config_path)
     config = load(config_path, environ, {"data_dir": data_dir})
     settings = config_path or default_config_path(environ)
     with ended_by_signals():
@@ -129,10 +122,11 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     Example: dice-companion restore friday.tar.gz
     """
     from companion.doctor.host import check_service_place
+    from companion.service.install import environ_to_change
     from companion.service.restore import restore_backup
     from companion.service.unit import UNIT_PATH
 
-    environ = _environ("restore", data_dir, config_path)
+    environ = environ_to_change("restore", data_dir, config_path)
     directory = _restored_into(file, data_dir, config_path, environ)
     settings = config_path or default_config_path(environ)
     with ended_by_signals():

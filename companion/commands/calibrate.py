@@ -24,7 +24,7 @@ from companion.config import load
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable, ConfigError
 from companion.eventlog.examine import is_in_use
-from companion.service.install import environ_of_service, give_to_owner, is_installed
+from companion.service.install import environ_to_change, give_to_owner
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -84,8 +84,7 @@ def calibrate(
     Example: dice-companion calibrate --only corners
     """
     flags: dict[str, object | None] = {"camera.source": camera, "data_dir": data_dir}
-    is_for_service = out is None and data_dir is None and config_path is None and is_installed()
-    environ = environ_of_service("calibrate") if is_for_service else os.environ
+    environ = environ_to_change("calibrate", out, data_dir, config_path)
     config = load(config_path, environ, flags)
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
@@ -156,7 +155,7 @@ def calibrate(
         raise ConfigError(_NOBODY) from None
     finally:
         opened.close()
-        if is_for_service and path.is_file():
+        if environ is not os.environ and path.is_file():
             give_to_owner(config.data_dir)
 
 

@@ -114,8 +114,7 @@ def doctor(
         "web.port": port,
         "data_dir": data_dir,
     }
-    is_named = config_path is not None or data_dir is not None
-    environ = os.environ if is_named else service_environ(os.environ)
+    environ = service_environ(config_path, data_dir)
     findings = []
     with ended_by_signals():
         for finding in examine(config_path, flags, environ):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -66,8 +65,8 @@ def _opened(
     Raises:
         StoreError: There are none, or they cannot be opened.
     """
-    environ = os.environ if data_dir is not None else service_environ(os.environ)
-    config = load(None, environ, {"data_dir": data_dir, "table.language": language})
+    flags = {"data_dir": data_dir, "table.language": language}
+    config = load(None, service_environ(data_dir), flags)
     has_own = (config.data_dir / FILE_NAME).is_file()
     if data_dir is None and is_installed() and not is_root() and not has_own:
         raise StoreError("games: the table is a service; run this with sudo")

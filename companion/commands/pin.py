@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ import click
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.eventlog.examine import is_in_use
-from companion.service.install import environ_of_service, is_installed
+from companion.service.install import environ_to_change
 from web.access import FILE_NAME, kept_pin, open_access
 
 
@@ -22,8 +21,7 @@ def pin(data_dir: Path | None, path: Path | None) -> None:
 
     Example: dice-companion pin
     """
-    is_for_service = data_dir is None and path is None and is_installed()
-    environ = environ_of_service("pin") if is_for_service else os.environ
+    environ = environ_to_change("pin", data_dir, path)
     directory = load(path, environ, {"data_dir": data_dir}).data_dir
     if is_in_use(directory):  # that table would not accept another PIN
         click.echo(kept_pin(directory))

@@ -325,22 +325,25 @@ def is_root() -> bool:
     return os.geteuid() == 0
 
 
-def service_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The environment of a command that root runs for the service, where there is one."""
-    if is_installed() and is_root():
-        return {**environ, **service_directories()}
-    return environ
+def service_environ(*named: Path | None) -> Mapping[str, str]:
+    """The environment of a command: with sudo the service's, where there is one.
+
+    Args:
+        named: Places that the user may have named; one that is given makes it the user's own.
+    """
+    is_for_service = is_installed() and is_root() and not any(named)
+    return {**os.environ, **service_directories()} if is_for_service else os.environ
 
 
-def environ_of_service(command: str) -> Mapping[str, str]:
-    """The environment of a command that changes the service's table.
+def environ_to_change(command: str, *named: Path | None) -> Mapping[str, str]:
+    """The same for a command that changes the table.
 
     Raises:
-        ServiceError: Only root may.
+        ServiceError: It is the service's, which only root may change.
     """
-    if not is_root():
+    if is_installed() and not is_root() and not any(named):
         raise ServiceError(f"{command}: the table is a service; run this with sudo")
-    return {**os.environ, **service_directories()}
+    return service_environ(*named)
 
 
 def give_to_owner(directory: Path) -> None:

@@ -260,7 +260,7 @@ def test_on_a_services_machine_it_is_the_services_tray(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_root: bool
 ) -> None:
     own = {"DICE_COMPANION_DATA_DIR": str(tmp_path)}
-    monkeypatch.setattr("companion.commands.calibrate.is_installed", lambda: True)
+    monkeypatch.setattr("companion.service.install.is_installed", lambda: True)
     monkeypatch.setattr("companion.service.install.is_root", lambda: is_root)
     monkeypatch.setattr("companion.service.install.service_directories", lambda: own)
     command = ["calibrate", "--camera", "simulated", "--yes", "--only", "corners"]

@@ -97,7 +97,7 @@ class TestSecrets:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_root: bool
     ) -> None:
         access = open_access(tmp_path)
-        monkeypatch.setattr("companion.commands.pin.is_installed", lambda: True)
+        monkeypatch.setattr("companion.service.install.is_installed", lambda: True)
         monkeypatch.setattr("companion.service.install.is_root", lambda: is_root)
         monkeypatch.setattr("companion.service.unit.DATA_DIR", tmp_path)
         result = CliRunner().invoke(pin)
