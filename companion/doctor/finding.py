@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from companion.service.programs import captured
+
 
 class Verdict(StrEnum):
     """Fine, a game is possible but something is wrong, or no game is possible."""
@@ -58,19 +60,8 @@ Run = Callable[[Sequence[str]], Ran]
 def run(command: Sequence[str], *, timeout_s: float = 30.0, folder: str | None = None) -> Ran:
     """Run a program, in `folder` if one is given."""
     try:
-        done = subprocess.run(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            cwd=folder,
-            env={**os.environ, "ORT_DISABLE_TELEMETRY": "1"},  # a package that is only tried
-            check=False,
-        )
+        environ = {**os.environ, "ORT_DISABLE_TELEMETRY": "1"}  # a package that is only tried
+        done = captured(command, environ, timeout_s, cwd=folder)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Ran(None, err=str(error))
-    return Ran(done.returncode, _text(done.stdout), _text(done.stderr))
-
-
-def _text(data: bytes) -> str:
-    return data.decode(errors="replace")
+    return Ran(done.returncode, done.stdout, done.stderr)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from companion.errors import ServiceError
 from companion.service.exchange import exchange
-from companion.service.programs import Run
+from companion.service.programs import Run, captured
 
 WITHIN_S = 1800.0
 """Seconds that one command may take: pip on a slow card and a slow line."""
@@ -60,7 +60,7 @@ def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
         ServiceError: The owner has no account.
     """
     owner = place.stat().st_uid
-    more: dict[str, object] = {}
+    more = {}
     environ = {**os.environ, **_GIT_ON_THE_DISK, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
     if os.geteuid() == 0 and owner != 0:
         try:
@@ -73,18 +73,7 @@ def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
 
     def run(command: Sequence[str]) -> str:
         try:
-            ran = subprocess.run(  # type: ignore[call-overload]
-                command,
-                cwd=cwd or place,
-                env=environ,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                timeout=WITHIN_S,
-                check=False,
-                **more,
-            )
+            ran = captured(command, environ, WITHIN_S, cwd=cwd or place, **more)
         except FileNotFoundError as error:
             raise ServiceError(f"update: {command[0]} is not installed") from error
         except (OSError, subprocess.SubprocessError) as error:
@@ -96,7 +85,7 @@ def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
             # git writes hints after it
             why = next((line for line in lines if line.startswith(("fatal:", "error:"))), last)
             raise ServiceError(f"update: {name}: {why}")
-        return str(ran.stdout)
+        return ran.stdout
 
     return run
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from companion.errors import ServiceError
 
@@ -21,6 +22,30 @@ Run = Callable[[Sequence[str]], str]
 """Runs a command and returns its output."""
 
 
+def captured(
+    command: Sequence[str], environ: Mapping[str, str], within_s: float, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a command without input to its end; return its status and its output.
+
+    Args:
+        more: Of `subprocess.run`.
+
+    Raises:
+        OSError, TimeoutExpired: It cannot be run, or takes too long.
+    """
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=within_s,
+        env=environ,
+        check=False,
+        **more,
+    )
+
+
 def runner(part: str, program: str, cure: str = "") -> Run:
     """Return what runs commands that must succeed.
 
@@ -32,16 +57,9 @@ def runner(part: str, program: str, cure: str = "") -> Run:
 
     def run(command: Sequence[str]) -> str:
         try:
-            ran = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=WITHIN_S,
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, "LC_ALL": "C.UTF-8"},  # complaints in one language
-                check=False,
-            )
+            ran = captured(
+                command, {**os.environ, "LC_ALL": "C.UTF-8"}, WITHIN_S
+            )  # for one language
         except FileNotFoundError as error:
             text = f"{part}: expected {program}, found no {command[0]}"
             raise ServiceError(f"{text}; {cure}" if cure else text) from error
@@ -96,16 +114,7 @@ def _end(program: subprocess.Popen[bytes]) -> None:
 def run_quietly(command: Sequence[str]) -> str:
     """Run a command untranslated and return its output; "" if it cannot be run or fails."""
     try:
-        ran = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=ANSWERS_WITHIN_S,
-            stdin=subprocess.DEVNULL,
-            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
+        ran = captured(command, {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, ANSWERS_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired):
         return ""
-    return ran.stdout
+    return "" if ran.returncode else ran.stdout
