@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPResponse
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Generic, TypeVar
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, build_opener
@@ -210,7 +210,11 @@ def settings_of(connection: str, run: Run) -> dict[str, str]:
 
 
 class Watch(Generic[Seen]):
-    """Looks at something every few seconds on a thread of its own, and keeps what it saw."""
+    """Looks at something every few seconds on a thread of its own.
+
+    Attributes:
+        seen: What the newest look saw.
+    """
 
     def __init__(
         self,
@@ -229,15 +233,9 @@ class Watch(Generic[Seen]):
             on_change: Called on that thread whenever something else is seen.
         """
         self._look, self._every_s, self._on_change = look, every_s, on_change
-        self._mutex, self._stop = Lock(), Event()
-        self._seen = first
+        self._stop = Event()
+        self.seen = first
         self._thread = Thread(target=self._watch, name=name, daemon=True)
-
-    @property
-    def seen(self) -> Seen:
-        """What the newest look saw."""
-        with self._mutex:
-            return self._seen
 
     def start(self) -> None:
         """Begin to look."""
@@ -252,14 +250,12 @@ class Watch(Generic[Seen]):
     def _watch(self) -> None:
         while True:
             try:
-                seen = self._look()
+                was, self.seen = self.seen, self._look()
             except OSError as error:  # such as too many open files
                 LOGGER.warning("%s: %s", self._thread.name, error)
-                seen = self.seen
-            with self._mutex:
-                was, self._seen = self._seen, seen
-            if seen != was:
-                self._on_change()
+            else:
+                if self.seen != was:
+                    self._on_change()
             if self._stop.wait(self._every_s):
                 return
 
