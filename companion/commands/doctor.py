@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from companion.adapters.gpio import check_pins, taken_pins
-from companion.adapters.mqtt import broker_of
+from companion.adapters.mqtt import HEAT, broker_of
 from companion.commands.console import print_verdict
 from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
 from companion.commands.running import ended_by_signals
@@ -56,7 +56,7 @@ from companion.doctor.software import (
 from companion.errors import CameraUnavailable, ConfigError, PinsUnavailable, StoreError
 from companion.eventlog.examine import examine as saved_records
 from companion.service.backup import last_backup
-from companion.service.board import is_raspberry_pi, model
+from companion.service.board import content_of, is_raspberry_pi, model
 from companion.service.install import is_root, service_environ
 from companion.service.network import active_hotspot
 from companion.service.programs import run_quietly
@@ -170,11 +170,11 @@ def examine(
         yield from check_opencv_wheels(_is_installed)
         yield from check_picamera2(run_aside, is_pi)
         yield from check_lgpio(run_aside, is_pi)
-    place = check_file_system(config.data_dir, _content("/proc/self/mounts") or "")
+    place = check_file_system(config.data_dir, content_of(Path("/proc/self/mounts")) or "")
     if not _has_bad(place):
         place += check_data_dir(config.data_dir)
     if environ is not os.environ:
-        place += check_service_place(config.data_dir, _content(str(UNIT_PATH)))
+        place += check_service_place(config.data_dir, content_of(UNIT_PATH))
     yield from place
     if _has_bad(place):
         yield note("games", "not checked", "see above")
@@ -188,7 +188,7 @@ def examine(
         datetime.now().astimezone(), run(["timedatectl", "show", "-p", "NTPSynchronized"])
     )
     yield from check_power(run(["vcgencmd", "get_throttled"]))
-    yield from check_temperature(_content("/sys/class/thermal/thermal_zone0/temp"))
+    yield from check_temperature(content_of(HEAT))
     wanted = "LoadState,ActiveState,NRestarts,WatchdogUSec"
     yield from check_service(
         run(["systemctl", "show", "-p", wanted, "dice-companion.service"]), is_root()
@@ -239,13 +239,6 @@ def _version() -> Finding:
     except OSError:
         system = platform.system()
     return ok("version", ", ".join(part for part in (own, model(), system) if part))
-
-
-def _content(path: str) -> str | None:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from companion.errors import ServiceError
+from companion.service.board import content_of
 from companion.service.unit import (
     AVAHI_PATH,
     CACHE_DIR,
@@ -163,7 +164,7 @@ def this_machine() -> Machine:
         has_polkit=POLKIT_PATH.parent.is_dir(),
         has_avahi=AVAHI_PATH.parent.is_dir(),
         has_networkmanager=DNSMASQ_PATH.parents[1].is_dir(),
-        content=_content,
+        content=content_of,
     )
 
 
@@ -181,13 +182,6 @@ def _systemd_version() -> int:
     told = subprocess.run(["systemctl", "--version"], capture_output=True, text=True, check=False)
     words = told.stdout.split()
     return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
-
-
-def _content(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        return None
 
 
 _HOMES = (Path("/home"), Path("/root"))

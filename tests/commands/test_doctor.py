@@ -242,8 +242,8 @@ SAID = {
     "timedatectl": "NTPSynchronized=yes\n",
 }
 FILES = {
-    "/proc/self/mounts": "tmpfs / tmpfs rw 0 0\n",
-    "/sys/class/thermal/thermal_zone0/temp": "80000\n",
+    Path("/proc/self/mounts"): "tmpfs / tmpfs rw 0 0\n",
+    Path("/sys/class/thermal/thermal_zone0/temp"): "80000\n",
 }
 
 
@@ -255,7 +255,7 @@ def test_what_a_pi_says_of_itself_is_asked_and_told(
         return Ran(0, SAID.get(Path(command[0]).name, ""))
 
     monkeypatch.setattr("companion.commands.doctor.run", answer)
-    monkeypatch.setattr("companion.commands.doctor._content", FILES.get)
+    monkeypatch.setattr("companion.commands.doctor.content_of", FILES.get)
     monkeypatch.setattr("companion.commands.doctor.is_raspberry_pi", lambda: True)
     monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "pigpio")
     monkeypatch.setenv("DICE_COMPANION_MQTT_HOST", "127.0.0.1")
@@ -298,7 +298,8 @@ def test_a_disk_that_takes_no_games_has_one_cure(
     name: str,
     text: str,
 ) -> None:
-    monkeypatch.setattr("companion.commands.doctor._content", {"/proc/self/mounts": mounts}.get)
+    said = {Path("/proc/self/mounts"): mounts}
+    monkeypatch.setattr("companion.commands.doctor.content_of", said.get)
     monkeypatch.setattr("companion.doctor.machine.TOO_FULL_MB", least_mb)
     (tmp_path / "games.sqlite3").mkdir()
     status, out = doctor("--camera", "none", "--port", "0", "--data-dir", str(tmp_path))

@@ -27,6 +27,7 @@ from companion.service.install import (
     copies_of,
     plan_install,
     plan_remove,
+    this_machine,
     this_program,
 )
 from companion.service.unit import (
@@ -284,6 +285,19 @@ def test_installing_says_how_a_phone_becomes_the_first_host(
     assert re.search(
         rf"First host: open http://\S+:8123/host on a phone and enter the PIN {pin}\.", said
     )
+
+
+def test_another_program_of_the_launchers_name_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "dice-companion"
+    other.write_bytes(b"\x7fELF\xff")
+    monkeypatch.setattr("companion.service.install.LAUNCHER_PATH", other)
+    monkeypatch.setattr("companion.service.install.shutil.which", lambda _: "systemctl")
+    monkeypatch.setattr("companion.service.install._systemd_version", lambda: 252)
+    machine = this_machine()
+    for steps in (plan_install(machine, PROGRAM), plan_remove(machine)):
+        assert other not in [getattr(step, "path", None) for step in steps]
 
 
 def test_copies_of_games_are_found_beside_them(tmp_path: Path) -> None:
