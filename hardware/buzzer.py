@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from gpiozero import TonalBuzzer
 from gpiozero.tones import Tone
@@ -35,16 +35,6 @@ TUNES: Mapping[str, Tune] = MappingProxyType(
 """Tunes by kind of announcement; other kinds are silent."""
 
 
-class Sounder(Protocol):
-    """A sound source."""
-
-    def sound(self, hertz: float) -> None:
-        """Begin a note; 0 is silence."""
-
-    def close(self) -> None:
-        """Stop and close the pin."""
-
-
 class GpioSounder:
     """A TonalBuzzer through gpiozero."""
 
@@ -59,7 +49,7 @@ class GpioSounder:
             raise
 
     def sound(self, hertz: float) -> None:
-        """Begin a note."""
+        """Begin a note; 0 is silence."""
         if hertz > 0.0:
             self._device.play(Tone.from_frequency(hertz))
         else:
@@ -74,10 +64,12 @@ class GpioSounder:
 class Buzzer:
     """Plays one tune at a time; a newer one cuts off the older."""
 
-    def __init__(self, open_sounder: Callable[[], Sounder], *, may_be_late: bool = False) -> None:
+    def __init__(
+        self, open_sounder: Callable[[], GpioSounder], *, may_be_late: bool = False
+    ) -> None:
         """Open the pin, if need be with the first tune, and wait for tunes."""
         self._open_sounder = open_sounder
-        self._sounder: Sounder | None = None if may_be_late else open_sounder()
+        self._sounder: GpioSounder | None = None if may_be_late else open_sounder()
         self._next: Tune | None = None
         self._orders = 0
         self._has_complained = False

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from gpiozero import LED, PWMLED, RGBLED
 
@@ -62,16 +62,6 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
     }
 )
 """Patterns by the state names of `companion.adapters.lamp`."""
-
-
-class Light(Protocol):
-    """A light source."""
-
-    def shine(self, colour: Colour, level: float) -> None:
-        """Shine in a colour at a level."""
-
-    def close(self) -> None:
-        """Switch off and close the pins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +134,7 @@ class GpioLight:
             raise
 
     def shine(self, colour: Colour, level: float) -> None:
-        """Set the pins; a plain LED is on from half the light on."""
+        """Shine in a colour at a level; a plain LED is on from half the light on."""
         level *= self._wiring.brightness if self._wiring.is_dimmed else 1.0
         parts = [level * part for part in colour]
         if not self._wiring.is_dimmed:
@@ -169,7 +159,7 @@ class Lamp:
 
     def __init__(
         self,
-        open_light: Callable[[], Light],
+        open_light: Callable[[], GpioLight],
         *,
         clock: Callable[[], float] = time.monotonic,
         may_be_late: bool = False,
@@ -183,7 +173,7 @@ class Lamp:
         """
         self._open_light = open_light
         self._clock = clock
-        self._light: Light | None = None if may_be_late else open_light()
+        self._light: GpioLight | None = None if may_be_late else open_light()
         self._wanted = "idle"
         self._shown: str | None = None
         self._step = 0
