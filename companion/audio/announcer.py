@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
-from companion.audio.espeak import PLAYERS, Clip
+from companion.audio.espeak import PLAYERS, Clip, Speaker
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line, Phrases, Term, Word
 from companion.messages.spoken import spoken_lines
@@ -39,20 +38,6 @@ EXACT = frozenset({"sum", "boxes", "dice", "scores"})
 """Placeholders that the name of a clip must contain."""
 
 
-class Speaks(Protocol):
-    """A speaker, as the announcer needs it."""
-
-    def say(
-        self,
-        pieces: Sequence[str | Clip],
-        language: str,
-        kind: str = "",
-        *,
-        cancels: Collection[str] | None = None,
-    ) -> None:
-        """Start speaking and return at once."""
-
-
 class Voice:
     """Speaks the announcements, as far as the table wants it.
 
@@ -60,7 +45,7 @@ class Voice:
         amount: One of `companion.messages.spoken.AMOUNTS`.
     """
 
-    def __init__(self, speaker: Speaks, amount: str, clips: Path) -> None:
+    def __init__(self, speaker: Speaker, amount: str, clips: Path) -> None:
         self.amount = amount
         self._speaker, self._clips = speaker, clips
 

@@ -14,6 +14,7 @@ from typing import Protocol
 from companion.doctor.machine import NEARLY_FULL_MB, TOO_FULL_MB
 from companion.messages.catalogue import load_phrases
 from companion.messages.equipment import fault_line
+from companion.session.session import Session
 from companion.tray import CameraState
 
 LOCK_S = 0.5
@@ -65,17 +66,6 @@ class Health:
         return max(
             (part.state for part in self.parts.values()), key=lambda s: s.rank, default=State.OK
         )
-
-
-class Session(Protocol):
-    """The session, as far as its health is concerned."""
-
-    @property
-    def faults(self) -> Mapping[str, str]:
-        """Faults of the equipment by part."""
-
-    def is_free(self, timeout_s: float) -> bool:
-        """Whether no step holds the table for so long."""
 
 
 class Live(Protocol):
