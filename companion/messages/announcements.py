@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from companion.engine import (
     AnswerReturned,
@@ -23,9 +23,6 @@ from companion.engine.offers import Group, offer_of
 from companion.messages.catalogue import Line, Phrases, Term, all_of, line, one_of
 
 _CLOSED = "fact.row_closed.headline"
-
-_Part = tuple[str, Line, tuple[Line, ...]]
-"""Kind, headline and lines of one part of an announcement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +62,14 @@ def announce_step(
     if after.phase is Phase.ACTION1 and before.phase is Phase.ROLL:
         return announce_roll(after, names)
     if before.action and after.action and before.roll != after.roll:
-        part = _part(announce_correction(before, after, facts, names))
+        part = announce_correction(before, after, facts, names)
         return _together([part, *_standing(after, names)])
     return announce_facts(before, after, facts, names)
 
 
 def announce_open(state: GameState, names: Sequence[str]) -> Announcement:
     """The state of an open action: the roll, and who is about to close a row."""
-    both = _together([_part(announce_roll(state, names)), *_standing(state, names)])
+    both = _together([announce_roll(state, names), *_standing(state, names)])
     assert both is not None
     return both
 
@@ -86,7 +83,7 @@ def announce_facts(
     before: GameState, after: GameState, facts: Iterable[Fact], names: Sequence[str]
 ) -> Announcement | None:
     """Announce the facts of a step, or return None if there is nothing to announce."""
-    parts: list[_Part] = []
+    parts: list[Announcement] = []
     has_closing = False
     for fact in facts:
         match fact:
@@ -95,7 +92,7 @@ def announce_facts(
             case ClosingTakenBack(player, key):
                 row = _row_term(after, key)
                 text = line("fact.closing_taken_back", name=names[player], row=row)
-                parts.append(("closing", text, (text,)))
+                parts.append(Announcement("closing", text, (text,)))
                 has_closing = True
             case RowClosed(key, die, players):
                 row, by = _row_term(after, key), all_of([names[p] for p in players])
@@ -103,16 +100,16 @@ def announce_facts(
                 if after.phase is not Phase.OVER:
                     lines.append(line("fact.take_out", die=die_term(die.value)))
                 headline = line(_CLOSED, row=row)
-                parts.append(("closed", headline, tuple(lines)))
+                parts.append(Announcement("closed", headline, tuple(lines)))
             case PlayerLeft(player):
                 text = line("fact.left", name=names[player])
-                parts.append(("left", text, (text,)))
+                parts.append(Announcement("left", text, (text,)))
             case MissTaken(player, count) if after.end is not End.MISSES:  # which explains it
                 headline = line("fact.miss.headline", name=names[player])
                 text = line("fact.miss", name=names[player], count=count)
-                parts.append(("miss", headline, (text,)))
+                parts.append(Announcement("miss", headline, (text,)))
     if after.phase is Phase.OVER and before.phase is not Phase.OVER:
-        lines = [each for part in parts for each in part[2]]
+        lines = [each for part in parts for each in part.lines]
         is_early = after.end is End.ENDED_EARLY
         result = winner_line(after, names)
         why = end_lines(after, names)
@@ -125,24 +122,19 @@ def announce_facts(
             lines.append(line("end.scores", scores=all_of(scores)))
         return Announcement("over", line("end.headline"), tuple(lines))
     if has_closing:  # the new list of closings replaces the one announced before
-        standing = _standing(after, names)
-        parts = [*parts, *standing] if standing else parts
+        parts += _standing(after, names)
     if before.turn != after.turn:
-        parts.append(_part(announce_turn(names[after.active])))
+        parts.append(announce_turn(names[after.active]))
     return _together(parts)
 
 
-def _part(announcement: Announcement) -> _Part:
-    return announcement.kind, announcement.headline, announcement.lines
-
-
-def _standing(state: GameState, names: Sequence[str]) -> list[_Part]:
+def _standing(state: GameState, names: Sequence[str]) -> list[Announcement]:
     """One part for each row that answers would close in action 1."""
     closing: dict[str, list[str]] = {}
     for player, bit in state.closings:
         key = state.plan.rows[state.plan.row_of(bit)].key
         closing.setdefault(key, []).append(names[player])
-    parts: list[_Part] = []
+    parts: list[Announcement] = []
     for key, who in closing.items():
         row = _row_term(state, key)
         if len(who) == 1:
@@ -151,14 +143,14 @@ def _standing(state: GameState, names: Sequence[str]) -> list[_Part]:
         else:
             headline = line("fact.would_close.headline.many", names=all_of(who), row=row)
             text = line("fact.would_close.many", names=all_of(who), row=row)
-        parts.append(("closing", headline, (text,)))
+        parts.append(Announcement("closing", headline, (text,)))
     if parts and state.players - len(state.gone) > 1:
-        kind, headline, lines = parts[-1]
-        parts[-1] = (kind, headline, (*lines, line("fact.may_change")))
+        last = parts[-1]
+        parts[-1] = replace(last, lines=(*last.lines, line("fact.may_change")))
     return parts
 
 
-def _together(parts: Sequence[_Part]) -> Announcement | None:
+def _together(parts: Sequence[Announcement]) -> Announcement | None:
     """Join parts to one announcement; None without parts.
 
     The headline joins those of the first part's kind. Of closings it names only those that still
@@ -166,8 +158,8 @@ def _together(parts: Sequence[_Part]) -> Announcement | None:
     """
     if not parts:
         return None
-    kind = parts[0][0]
-    headlines = [headline for each, headline, _ in parts if each == kind]
+    kind = parts[0].kind
+    headlines = [part.headline for part in parts if part.kind == kind]
     standing = [each for each in headlines if each.key.startswith("fact.would_close.headline")]
     headlines = standing or headlines
     headline = headlines[0]
@@ -176,8 +168,8 @@ def _together(parts: Sequence[_Part]) -> Announcement | None:
         headline = line("fact.headlines", headlines=all_of(headlines))
         if rows:
             headline = line("fact.row_closed.headline.many", rows=all_of(rows))
-    lines = tuple(each for _, _, lines in parts for each in lines)
-    return Announcement(kind, headline, lines, frozenset(each for each, _, _ in parts[1:]))
+    lines = tuple(each for part in parts for each in part.lines)
+    return Announcement(kind, headline, lines, frozenset(part.kind for part in parts[1:]))
 
 
 def announce_turn(name: str) -> Announcement:
