@@ -66,50 +66,35 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class LampPins:
-    """Wiring of the lamp: either one pin, or three. BCM numbers.
+    """Wiring of the lamp: no pin, one, or three. BCM numbers.
 
     Attributes:
-        is_dimmed: Dims by pulse width; otherwise on and off only.
-        is_active_low: The LED lights when its pin is low (a common anode).
+        dimmed: Dims by pulse width; otherwise on and off only.
+        common_anode: The LED lights when its pin is low.
         brightness: Share of the full brightness, 0.0 to 1.0.
+    Raises:
+        PinsUnavailable: Some of three are missing, or there is a single LED besides.
     """
 
-    led: int | None = None
-    red: int | None = None
-    green: int | None = None
-    blue: int | None = None
-    is_dimmed: bool = True
-    is_active_low: bool = False
+    led_pin: int | None = None
+    red_pin: int | None = None
+    green_pin: int | None = None
+    blue_pin: int | None = None
+    dimmed: bool = True
+    common_anode: bool = False
     brightness: float = 1.0
 
-    @property
-    def rgb(self) -> tuple[int, int, int] | None:
-        """The three pins of an RGB LED, or None.
-
-        Raises:
-            PinsUnavailable: Some of them are missing, or there is a single LED besides.
-        """
-        pins = [pin for pin in (self.red, self.green, self.blue) if pin is not None]
-        if not pins:
-            return None
-        if len(pins) < 3 or self.led is not None:
+    def __post_init__(self) -> None:
+        if len(self.pins) not in ((0, 3) if self.led_pin is None else (1,)):
             raise PinsUnavailable(
                 "lamp: expected led_pin alone, or red_pin, green_pin and blue_pin together"
             )
-        return pins[0], pins[1], pins[2]
-
-    def check(self) -> None:
-        """Check that the pins go together.
-
-        Raises:
-            PinsUnavailable: Some of three are missing, or there is a single LED besides.
-        """
-        _ = self.rgb
 
     @property
-    def is_wired(self) -> bool:
-        """Whether a lamp is wired."""
-        return self.led is not None or self.rgb is not None
+    def pins(self) -> list[int]:
+        """The pins in use: none, one, or those of red, green and blue."""
+        named = (self.led_pin, self.red_pin, self.green_pin, self.blue_pin)
+        return [pin for pin in named if pin is not None]
 
 
 class GpioLight:
@@ -120,26 +105,24 @@ class GpioLight:
         self._wiring = wiring
         self._factory = factory
         self._device: Any = None
-        rgb, is_high = wiring.rgb, not wiring.is_active_low
+        how = {"active_high": not wiring.common_anode, "pin_factory": factory}
         try:
-            if rgb is not None:
-                self._device = RGBLED(
-                    *rgb, active_high=is_high, pwm=wiring.is_dimmed, pin_factory=self._factory
-                )
+            if wiring.led_pin is None:
+                self._device = RGBLED(*wiring.pins, pwm=wiring.dimmed, **how)
             else:
-                kind = PWMLED if wiring.is_dimmed else LED
-                self._device = kind(wiring.led, active_high=is_high, pin_factory=self._factory)
+                kind = PWMLED if wiring.dimmed else LED
+                self._device = kind(wiring.led_pin, **how)
         except BaseException:
             self.close()
             raise
 
     def shine(self, colour: Colour, level: float) -> None:
         """Shine in a colour at a level; a plain LED is on from half the light on."""
-        level *= self._wiring.brightness if self._wiring.is_dimmed else 1.0
+        level *= self._wiring.brightness if self._wiring.dimmed else 1.0
         parts = [level * part for part in colour]
-        if not self._wiring.is_dimmed:
+        if not self._wiring.dimmed:
             parts = [float(part >= 0.5) for part in parts]
-        self._device.value = tuple(parts) if self._wiring.rgb is not None else max(parts)
+        self._device.value = tuple(parts) if self._wiring.led_pin is None else max(parts)
 
     def close(self) -> None:
         """Switch off and close the pins, even if the chip is gone."""
@@ -280,11 +263,9 @@ def open_lamp(factory: str, wiring: LampPins, *, may_be_late: bool = False) -> L
     Args:
         may_be_late: Pins that are not there yet are waited for.
     Raises:
-        PinsUnavailable: The pins cannot be opened, or make no lamp.
+        PinsUnavailable: The pins cannot be opened.
     """
     try:
         return Lamp(lambda: GpioLight(wiring, make_factory(factory)), may_be_late=may_be_late)
-    except PinsUnavailable:
-        raise
     except Exception as error:
         raise PinsUnavailable(f"lamp: cannot open its pins: {one_line(error)}") from error

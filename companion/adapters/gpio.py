@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from companion.adapters.follower import Follower
@@ -105,7 +106,7 @@ def check_pins(config: Config) -> None:
     held_s, off_s = config.panel.hold_s, config.panel.power_off_s
     if off_s is not None and off_s <= held_s:
         raise ConfigError(f"panel.power_off_s: expected above panel.hold_s ({held_s}), got {off_s}")
-    _wiring(config).check()
+    _wiring(config)
 
 
 def taken_pins(config: Config) -> dict[str, int]:
@@ -118,16 +119,7 @@ def taken_pins(config: Config) -> dict[str, int]:
 def _wiring(config: Config) -> LampPins:
     from hardware.lamp import LampPins
 
-    lamp = config.lamp
-    return LampPins(
-        lamp.led_pin,
-        lamp.red_pin,
-        lamp.green_pin,
-        lamp.blue_pin,
-        lamp.dimmed,
-        lamp.common_anode,
-        lamp.brightness,
-    )
+    return LampPins(**asdict(config.lamp))
 
 
 def _may_be_late(panel: Panel) -> bool:
@@ -151,7 +143,7 @@ def open_lamp(
     from hardware.lamp import open_lamp as light_up
 
     wiring = _wiring(config)
-    if not wiring.is_wired or not panel.has_pin:
+    if not wiring.pins or not panel.has_pin:
         return
     lamp = light_up(_pins_of(panel), wiring, may_be_late=_may_be_late(panel))
     stack.callback(lamp.close)
@@ -170,8 +162,7 @@ def open_lamp(
     stack.callback(follower.close)
     if live is not None and panel.state != "mock":
         live.use_lamp_schedule(lamp.light_at)
-    pins = wiring.rgb or (wiring.led,)
-    notes.append(f"lamp: GPIO{', '.join(str(pin) for pin in pins)}")
+    notes.append(f"lamp: GPIO{', '.join(str(pin) for pin in wiring.pins)}")
 
 
 def open_buzzer(

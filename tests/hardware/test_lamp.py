@@ -15,7 +15,7 @@ from hardware.buzzer import TUNES, Buzzer, open_buzzer
 from hardware.lamp import PATTERNS, SEEN_AFTER_S, Colour, GpioLight, Lamp, LampPins, open_lamp
 from tests.hardware.pin_fakes import PATIENCE_S, Clock
 
-RGB = LampPins(red=5, green=6, blue=13)
+RGB = LampPins(red_pin=5, green_pin=6, blue_pin=13)
 
 
 class Shining:
@@ -141,14 +141,14 @@ def test_pins_are_reopened_after_their_chip_returns(
 
 
 def test_an_rgb_led_is_dimmed_by_pulse_width(pins: MockFactory) -> None:
-    light = GpioLight(LampPins(red=5, green=6, blue=13, brightness=0.5), pins)
+    light = GpioLight(LampPins(red_pin=5, green_pin=6, blue_pin=13, brightness=0.5), pins)
     light.shine((1.0, 0.5, 0.0), 1.0)
     assert [round(pins.pin(n).state, 2) for n in (5, 6, 13)] == [0.5, 0.25, 0.0]
     light.close()
 
 
 def test_a_common_anode_shines_when_its_pins_are_low(pins: MockFactory) -> None:
-    wiring = LampPins(red=5, green=6, blue=13, is_dimmed=False, is_active_low=True)
+    wiring = LampPins(red_pin=5, green_pin=6, blue_pin=13, dimmed=False, common_anode=True)
     light = GpioLight(wiring, pins)
     light.shine((1.0, 0.2, 0.0), 1.0)
     assert [bool(pins.pin(n).state) for n in (5, 6, 13)] == [False, True, True]
@@ -157,7 +157,7 @@ def test_a_common_anode_shines_when_its_pins_are_low(pins: MockFactory) -> None:
 
 @pytest.mark.parametrize(("is_dimmed", "states"), [(True, [0.3, 1.0]), (False, [0, 1])])
 def test_a_single_led(pins: MockFactory, is_dimmed: bool, states: list[float]) -> None:
-    light = GpioLight(LampPins(led=12, is_dimmed=is_dimmed), pins)
+    light = GpioLight(LampPins(led_pin=12, dimmed=is_dimmed), pins)
     seen = []
     for level, _ in PATTERNS["ready"].steps:
         light.shine(PATTERNS["ready"].colour, level)
@@ -166,12 +166,10 @@ def test_a_single_led(pins: MockFactory, is_dimmed: bool, states: list[float]) -
     light.close()
 
 
-@pytest.mark.parametrize(
-    "wiring", [LampPins(red=5), LampPins(red=5, green=6), LampPins(led=4, red=5, green=6, blue=13)]
-)
-def test_a_lamp_that_is_half_wired_is_refused_in_one_line(wiring: LampPins) -> None:
+@pytest.mark.parametrize("named", ["red", "red green", "led red green blue"])
+def test_a_lamp_that_is_half_wired_is_refused_in_one_line(named: str) -> None:
     with pytest.raises(PinsUnavailable, match="expected led_pin alone"):
-        open_lamp("mock", wiring)
+        LampPins(**{f"{name}_pin": n for n, name in enumerate(named.split())})
 
 
 def test_the_thread_shines_until_it_is_closed(pins: MockFactory) -> None:
@@ -271,9 +269,9 @@ def test_no_current_flows_through_a_silent_buzzer(pins: MockFactory) -> None:
 
 
 def test_pins_that_are_taken_are_refused_in_one_line(pins: MockFactory) -> None:
-    lamp = open_lamp("mock", LampPins(led=12))
+    lamp = open_lamp("mock", LampPins(led_pin=12))
     with pytest.raises(PinsUnavailable, match=r"^buzzer: cannot open GPIO12: .*in use"):
         open_buzzer("mock", 12)
     with pytest.raises(PinsUnavailable, match=r"^lamp: cannot open its pins: .*in use"):
-        open_lamp("mock", LampPins(led=12))
+        open_lamp("mock", LampPins(led_pin=12))
     lamp.close()
