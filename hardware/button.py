@@ -278,36 +278,26 @@ def open_panel(
     Raises:
         PinsUnavailable: The pin cannot be opened.
     """
-    note = None
-    if factory == "auto":
-        try:
-            return open_panel(
-                "lgpio",
-                pin,
-                on_gesture,
-                config=config,
-                clock=clock,
-                on_state=on_state,
-                may_be_late=may_be_late,
-            )
-        except PinsUnavailable as error:
-            factory, note = "mock", f"{error}; using mock pins and the button on the page"
     if factory == "none":
         return Panel(on_gesture, kind="none", config=config, clock=clock)
+    kind, note = "mock" if factory == "mock" else "ok", None
     try:
-        wire = Wire(pin, partial(make_factory, factory), may_be_late=may_be_late)
-    except Exception as error:  # each pin library raises a class of its own
-        raise PinsUnavailable(
-            f"{factory} pins: cannot open GPIO{pin}: {one_line(error)}"
-        ) from error
+        wire = _open_wire("mock" if factory == "mock" else "lgpio", pin, may_be_late)
+    except PinsUnavailable as error:
+        if factory != "auto":
+            raise
+        kind, note = "mock", f"{error}; using mock pins and the button on the page"
+        wire = _open_wire("mock", pin, may_be_late)
     if not wire.is_open:
         note = f"GPIO{pin} is not there yet; the table waits for it"
     return Panel(
-        on_gesture,
-        kind="mock" if factory == "mock" else "ok",
-        wire=wire,
-        config=config,
-        clock=clock,
-        on_state=on_state,
-        note=note,
+        on_gesture, kind=kind, wire=wire, config=config, clock=clock, on_state=on_state, note=note
     )
+
+
+def _open_wire(factory: str, pin: int, may_be_late: bool) -> Wire:
+    try:
+        return Wire(pin, partial(make_factory, factory), may_be_late=may_be_late)
+    except Exception as error:  # each pin library raises a class of its own
+        text = f"{factory} pins: cannot open GPIO{pin}: {one_line(error)}"
+        raise PinsUnavailable(text) from error
