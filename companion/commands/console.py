@@ -113,9 +113,9 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[
 
 
 def print_verdict(verdict: str, text: str) -> None:
-    """Print a line that begins with a verdict, which has a colour on a terminal."""
+    """Print a text after a verdict, which has a colour on a terminal."""
     colour = {"ok": "green", "note": "yellow", "bad": "red"}.get(verdict)
-    click.echo(click.style(f"{verdict:<4}", fg=colour, bold=verdict == "bad") + text)
+    click.echo(f"{click.style(f'{verdict:<4}', fg=colour, bold=verdict == 'bad')}  {text}")
 
 
 def progress(items: Iterable[T], total: int | None, task: str) -> Iterator[T]:

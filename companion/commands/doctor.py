@@ -120,8 +120,8 @@ def doctor(
         for finding in examine(config_path, flags, environ):
             findings.append(finding)
             if not as_json:
-                text = as_line(finding)
-                print_verdict(text[:4].strip(), text[4:])
+                cure = f" -> {finding.cure}" if finding.cure else ""
+                print_verdict(finding.verdict, f"{finding.name:<11}  {finding.text}{cure}")
     is_possible = not _has_bad(findings)
     if as_json:
         checks = [
@@ -131,12 +131,6 @@ def doctor(
         click.echo(json.dumps({"ok": is_possible, "checks": checks}))
     if not is_possible:
         sys.exit(1)
-
-
-def as_line(finding: Finding) -> str:
-    """A finding as a line of text."""
-    line = f"{finding.verdict.value:<4}  {finding.name:<11}  {finding.text}"
-    return f"{line} -> {finding.cure}" if finding.cure else line
 
 
 def examine(
