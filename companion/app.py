@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -65,24 +65,27 @@ class App:
 
     Attributes:
         notes: Lines for the terminal on the parts that were found.
-        address: The host and port the server listens on.
         access: The table's code and PIN, which appear in no log.
     """
 
     session: Session
     server: Server
-    address: tuple[str, int]
     access: Access
-    notes: list[str] = field(default_factory=list)
-    live: CameraLoop | None = None
-    simulator: Simulator | None = None
-    panel: Panel | None = None
-    _stack: ExitStack = field(default_factory=ExitStack)
+    notes: list[str]
+    live: CameraLoop | None
+    simulator: Simulator | None
+    panel: Panel
+    _stack: ExitStack
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """The host and port the server listens on."""
+        return self.server.host, self.server.port
 
     @property
     def join_url(self) -> str:
         """The address that phones open."""
-        return join_url(*self.address)
+        return url(reachable_host(self.server.host), self.server.port)
 
     def signs_of_life(self) -> dict[str, Callable[[], bool]]:
         """Return a check for each part that must not hang.
@@ -136,6 +139,7 @@ def build(config: Config) -> App:
         )
         tray = open_tray(config, session, port, stack, notes)
         live = tray.live if tray is not None else None
+        simulator = tray.simulator if tray is not None else None
         power = _power(session, stack)
         panel = open_button(config, session, stack, notes, power if power.is_service else None)
         open_lamp(config, session, live, panel, stack, notes)
@@ -154,13 +158,12 @@ def build(config: Config) -> App:
             notes.append(access.notice)
         place = watched_address(config.web.host, session.show_anew)
         stack.callback(place.close)
-        address: list[tuple[str, int]] = []
+        ports = [config.web.port]
         pictures = keep_pictures(config, session, live)
 
         def join_address() -> str:
-            return url(place.seen.host, address[0][1])
+            return url(place.seen.host, ports[0])
 
-        address.append((config.web.host, config.web.port))
         broker = open_mqtt(
             config, session, live, pictures, stack, notes, version=own_version(), url=join_address
         )
@@ -175,7 +178,7 @@ def build(config: Config) -> App:
         page = create_app(
             session,
             tray=live,
-            simulator=tray.simulator if tray is not None else None,
+            simulator=simulator,
             pictures=pictures,
             equipment=lambda: Equipment(
                 camera=live.view.camera if live is not None else CameraState.NONE,
@@ -183,7 +186,7 @@ def build(config: Config) -> App:
             ),
             press=panel.press,
             join_url=join_address,
-            join_name=lambda: url(place.seen.name, address[0][1]) if place.seen.name else "",
+            join_name=lambda: url(place.seen.name, ports[0]) if place.seen.name else "",
             version=own_version(),
             setup=tray.setup if tray is not None else None,
             access=access,
@@ -198,18 +201,8 @@ def build(config: Config) -> App:
         )
         server = Server(page, config.web.host, config.web.port)
         stack.callback(server.close)
-        address[0] = (config.web.host, server.port)
-        return App(
-            session,
-            server,
-            address[0],
-            access,
-            notes,
-            live,
-            tray.simulator if tray is not None else None,
-            panel,
-            stack.pop_all(),
-        )
+        ports[0] = server.port
+        return App(session, server, access, notes, live, simulator, panel, stack.pop_all())
 
 
 def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wifi]:
@@ -249,11 +242,6 @@ def _power(session: Session, stack: ExitStack) -> Power:
     stack.callback(power.close)
     power.start()
     return power
-
-
-def join_url(host: str, port: int) -> str:
-    """The address that phones open if the server is bound to `host`."""
-    return url(reachable_host(host), port)
 
 
 def _call_later(seconds: float, call: Callable[[], None]) -> Callable[[], None]:

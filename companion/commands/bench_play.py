@@ -114,7 +114,6 @@ def bench_play(presses: int, clients: int, *, as_json: bool) -> None:
 
 
 def _measure(app: App, presses: int, clients: int) -> dict[str, Any]:
-    assert app.panel is not None
     assert app.simulator is not None
     url = f"http://127.0.0.1:{app.address[1]}/"
     for name in ("Ada", "Ben"):
