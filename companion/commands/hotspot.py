@@ -10,7 +10,7 @@ import click
 
 from companion.commands.params import A_TEXT
 from companion.errors import ServiceError
-from companion.service.hotspot import DEFAULT_NAME
+from companion.service import hotspot as wifi
 
 _NOT_ALLOWED = ("privileges", "authorized")
 """Words of nmcli's complaints about rights; over SSH only root may change connections."""
@@ -36,15 +36,13 @@ def hotspot() -> None:
 
 @hotspot.command()
 @click.option(
-    "--name", type=A_TEXT, default=DEFAULT_NAME, show_default=True, help="Name of the Wi-Fi."
+    "--name", type=A_TEXT, default=wifi.DEFAULT_NAME, show_default=True, help="Name of the Wi-Fi."
 )
 def on(name: str) -> None:
     """Open the Wi-Fi. Phones join it with the code on the table view.
 
     Example: sudo dice-companion hotspot on --name "Games night"
     """
-    from companion.service import hotspot as wifi
-
     with _naming_sudo():
         opened = wifi.switch_on(name)
     password = opened.password or "only root may read it"
@@ -57,8 +55,6 @@ def off() -> None:
 
     Example: sudo dice-companion hotspot off
     """
-    from companion.service import hotspot as wifi
-
     with _naming_sudo():
         wifi.switch_off()
     click.echo("the Wi-Fi is off")
@@ -70,7 +66,5 @@ def status() -> None:
 
     Example: dice-companion hotspot status
     """
-    from companion.service import hotspot as wifi
-
     opened = wifi.running()
     click.echo(f"on: {opened.name!r}" if opened.name else "off")

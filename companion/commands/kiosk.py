@@ -56,12 +56,10 @@ def kiosk(url: str | None) -> None:
         show(find, run)
 
 
-def service_url(path: Path | None = None) -> str:
+def service_url() -> str:
     """Where the service of this machine answers, by its settings as they are now.
 
-    Args:
-        path: The settings file; the service's unless given. A file that is missing or cannot be
-            used says nothing.
+    A file that is missing or cannot be used says nothing.
     """
     from companion.config import WebConfig, load
     from companion.errors import ConfigError
@@ -69,7 +67,7 @@ def service_url(path: Path | None = None) -> str:
     from companion.service.unit import CONFIG_PATH
 
     try:
-        web = load(path or CONFIG_PATH, {}, {}).web
+        web = load(CONFIG_PATH, {}, {}).web
     except ConfigError:
         web = WebConfig()
     return own_url(web.host, web.port)

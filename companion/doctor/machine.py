@@ -98,9 +98,9 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def check_address(host: str, port: int, reachable: str | None = None) -> Finding:
+def check_address(host: str, port: int) -> Finding:
     """Check whether phones can reach the page."""
-    seen = reachable if reachable is not None else reachable_host(host)
+    seen = reachable_host(host)
     page = url(seen, port)
     try:
         is_near = ipaddress.ip_address(seen.partition("%")[0]).is_loopback

@@ -162,7 +162,7 @@ class TestGames:
 
 class TestAddress:
     def test_a_machine_without_a_network_is_reported(self) -> None:
-        finding = check_address("0.0.0.0", 8000, "127.0.0.1")
+        finding = check_address("127.0.0.1", 8000)
         assert finding.verdict is Verdict.NOTE
         assert "http://127.0.0.1:8000/ can only be reached from this machine" in finding.text
 
@@ -177,7 +177,7 @@ class TestAddress:
         assert "join a Wi-Fi" in check_address("0.0.0.0", 8000).cure
 
     def test_an_address_phones_can_open(self) -> None:
-        assert check_address("0.0.0.0", 8000, "192.168.1.7").text == "http://192.168.1.7:8000/"
+        assert check_address("192.168.1.7", 8000).text == "http://192.168.1.7:8000/"
 
     def test_a_chosen_loopback(self) -> None:
         assert check_address("localhost", 8000).verdict is Verdict.NOTE

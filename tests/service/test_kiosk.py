@@ -263,12 +263,13 @@ def test_a_program_that_does_not_speak_http_is_no_table(ssh_port: int) -> None:
     ],
 )
 def test_the_display_shows_where_the_service_answers(
-    tmp_path: Path, settings: str | None, url: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str | None, url: str
 ) -> None:
     path = tmp_path / "config.toml"
+    monkeypatch.setattr("companion.service.unit.CONFIG_PATH", path)
     if settings is not None:
         path.write_text(settings)
-    assert service_url(path) == url
+    assert service_url() == url
 
 
 def test_the_browser_opens_the_table_view_and_nothing_else() -> None:
