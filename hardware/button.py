@@ -73,7 +73,7 @@ class Panel:
         self._events: queue.SimpleQueue[tuple[float, bool | Gesture] | None] = queue.SimpleQueue()
         self._mutex = threading.Lock()
         self._is_closed = False
-        self._contact = gesture.at_rest()
+        self._contact = gesture.Contact()
         if wire is not None and wire.is_open:
             self._listen_to(wire)
         elif wire is not None:
@@ -137,7 +137,7 @@ class Panel:
                 self._serve()
             except Exception:
                 LOGGER.exception("button: reading the pin failed; starting again")
-                self._contact = gesture.at_rest()
+                self._contact = gesture.Contact()
 
     def _serve(self) -> None:
         """Turn edges into gestures until the panel is closed."""
@@ -223,7 +223,7 @@ class Panel:
 
     def _listen_to(self, wire: Wire) -> None:
         wire.listen(lambda is_closed: self._events.put((self._clock(), is_closed)))
-        self._contact = gesture.at_rest()
+        self._contact = gesture.Contact()
         if wire.is_closed:
             self._contact = gesture.already_closed(self._clock())
 

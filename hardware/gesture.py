@@ -52,7 +52,7 @@ which a stuck one counts again. Longer than anybody holds a button."""
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """State of the contact between two edges.
+    """State of the contact between two edges; at first a released button.
 
     Attributes:
         is_closed: Last level of the line, bounce included.
@@ -67,11 +67,6 @@ class Contact:
     pushed_at_s: float | None = None
     is_spent: bool = False
     is_stuck: bool = False
-
-
-def at_rest() -> Contact:
-    """A released button."""
-    return Contact()
 
 
 def already_closed(at_s: float) -> Contact:

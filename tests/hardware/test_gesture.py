@@ -18,7 +18,7 @@ Told = list[tuple[float, Gesture]]
 
 def play(edges: Edges, *, until_s: float = 100.0, contact: gesture.Contact | None = None) -> Told:
     """Run edges through the step functions as the panel does, waking at each deadline."""
-    contact = contact or gesture.at_rest()
+    contact = contact or gesture.Contact()
     told: Told = []
 
     def wake_until(end_s: float) -> gesture.Contact:
@@ -48,7 +48,7 @@ def play(edges: Edges, *, until_s: float = 100.0, contact: gesture.Contact | Non
 def test_with_a_long_hold_a_hold_is_known_on_release(let_go_s: float, expected: Told) -> None:
     config = GestureConfig(debounce_s=0.025, hold_s=1.5, long_hold_s=6.0)
     told: Told = []
-    contact, _ = gesture.edge(gesture.at_rest(), config, 0.0, True)
+    contact, _ = gesture.edge(gesture.Contact(), config, 0.0, True)
     for at_s, is_let_go in ((let_go_s, True), (100.0, False)):
         while (due_s := gesture.deadline_s(contact, config)) is not None and due_s < at_s:
             contact, found = gesture.elapse(contact, config, due_s)
@@ -144,7 +144,7 @@ def test_edges_become_gestures(edges: Edges, expected: Told) -> None:
 
 def late(edges: Edges) -> list[Gesture]:
     """The gestures when nobody woke at the deadlines between, as under a stalled thread."""
-    contact = gesture.at_rest()
+    contact = gesture.Contact()
     told = []
     for at_s, is_closed in [*edges, (1000.0, False)]:
         contact, found = gesture.edge(contact, CONFIG, at_s, is_closed)
@@ -175,7 +175,7 @@ def test_a_button_that_stays_down_is_stuck_until_it_was_open_for_long() -> None:
 
 
 def test_there_is_nothing_to_wait_for_while_nothing_is_going_on() -> None:
-    contact = gesture.at_rest()
+    contact = gesture.Contact()
     assert gesture.deadline_s(contact, CONFIG) is None
     contact, _ = gesture.edge(contact, CONFIG, 1.0, True)
     assert gesture.deadline_s(contact, CONFIG) == 2.5
@@ -190,7 +190,7 @@ def test_there_is_nothing_to_wait_for_while_nothing_is_going_on() -> None:
 
 def test_without_debounce_every_edge_counts() -> None:
     bare = GestureConfig(debounce_s=0)
-    contact, told = gesture.edge(gesture.at_rest(), bare, 1.0, True)
+    contact, told = gesture.edge(gesture.Contact(), bare, 1.0, True)
     contact, told = gesture.edge(contact, bare, 1.1, False)
     assert told is None
     assert gesture.elapse(contact, bare, 1.1) == (gesture.Contact(changed_at_s=1.1), PRESS)
@@ -242,7 +242,7 @@ def test_every_push_gives_exactly_one_gesture(pushes: list[tuple[float, float]])
 
 @pytest.mark.parametrize("level", [True, False])
 def test_an_edge_to_the_level_that_the_line_has_changes_nothing(level: bool) -> None:
-    contact, _ = gesture.edge(gesture.at_rest(), CONFIG, 1.0, True)
+    contact, _ = gesture.edge(gesture.Contact(), CONFIG, 1.0, True)
     if not level:
         contact, _ = gesture.edge(contact, CONFIG, 1.3, False)
     assert gesture.edge(contact, CONFIG, 1.32, level) == (contact, None)
