@@ -11,29 +11,29 @@ from hardware.gesture import Gesture, GestureConfig
 
 CONFIG = GestureConfig(debounce_s=0.025, hold_s=1.5)
 PRESS, HOLD = Gesture.PRESS, Gesture.HOLD
+RELEASED = gesture.Contact()
 
 Edges = list[tuple[float, bool]]
 Told = list[tuple[float, Gesture]]
 
 
-def play(edges: Edges, *, until_s: float = 100.0, contact: gesture.Contact | None = None) -> Told:
+def play(edges: Edges, contact: gesture.Contact = RELEASED, config: GestureConfig = CONFIG) -> Told:
     """Run edges through the step functions as the panel does, waking at each deadline."""
-    contact = contact or gesture.Contact()
     told: Told = []
 
     def wake_until(end_s: float) -> gesture.Contact:
         state = contact
-        while (due_s := gesture.deadline_s(state, CONFIG)) is not None and due_s < end_s:
-            state, found = gesture.elapse(state, CONFIG, due_s)
+        while (due_s := gesture.deadline_s(state, config)) is not None and due_s < end_s:
+            state, found = gesture.elapse(state, config, due_s)
             if found is not None:
                 told.append((round(due_s, 6), found))
         return state
 
     for at_s, is_closed in edges:
         contact = wake_until(at_s)
-        contact, found = gesture.edge(contact, CONFIG, at_s, is_closed)
+        contact, found = gesture.edge(contact, config, at_s, is_closed)
         assert found is None, "all that was due had been told before the edge"
-    contact = wake_until(until_s)
+    wake_until(100.0)
     return told
 
 
@@ -47,16 +47,7 @@ def play(edges: Edges, *, until_s: float = 100.0, contact: gesture.Contact | Non
 )
 def test_with_a_long_hold_a_hold_is_known_on_release(let_go_s: float, expected: Told) -> None:
     config = GestureConfig(debounce_s=0.025, hold_s=1.5, long_hold_s=6.0)
-    told: Told = []
-    contact, _ = gesture.edge(gesture.Contact(), config, 0.0, True)
-    for at_s, is_let_go in ((let_go_s, True), (100.0, False)):
-        while (due_s := gesture.deadline_s(contact, config)) is not None and due_s < at_s:
-            contact, found = gesture.elapse(contact, config, due_s)
-            if found is not None:
-                told.append((round(due_s, 6), found))
-        if is_let_go:
-            contact, _ = gesture.edge(contact, config, at_s, False)
-    assert told == expected
+    assert play([(0.0, True), (let_go_s, False)], config=config) == expected
 
 
 def bounce(start_s: float, *, edges: int, span_s: float, ends_closed: bool) -> Edges:
@@ -144,7 +135,7 @@ def test_edges_become_gestures(edges: Edges, expected: Told) -> None:
 
 def late(edges: Edges) -> list[Gesture]:
     """The gestures when nobody woke at the deadlines between, as under a stalled thread."""
-    contact = gesture.Contact()
+    contact = RELEASED
     told = []
     for at_s, is_closed in [*edges, (1000.0, False)]:
         contact, found = gesture.edge(contact, CONFIG, at_s, is_closed)
@@ -175,7 +166,7 @@ def test_a_button_that_stays_down_is_stuck_until_it_was_open_for_long() -> None:
 
 
 def test_there_is_nothing_to_wait_for_while_nothing_is_going_on() -> None:
-    contact = gesture.Contact()
+    contact = RELEASED
     assert gesture.deadline_s(contact, CONFIG) is None
     contact, _ = gesture.edge(contact, CONFIG, 1.0, True)
     assert gesture.deadline_s(contact, CONFIG) == 2.5
@@ -190,7 +181,7 @@ def test_there_is_nothing_to_wait_for_while_nothing_is_going_on() -> None:
 
 def test_without_debounce_every_edge_counts() -> None:
     bare = GestureConfig(debounce_s=0)
-    contact, told = gesture.edge(gesture.Contact(), bare, 1.0, True)
+    contact, told = gesture.edge(RELEASED, bare, 1.0, True)
     contact, told = gesture.edge(contact, bare, 1.1, False)
     assert told is None
     assert gesture.elapse(contact, bare, 1.1) == (gesture.Contact(changed_at_s=1.1), PRESS)
@@ -242,7 +233,7 @@ def test_every_push_gives_exactly_one_gesture(pushes: list[tuple[float, float]])
 
 @pytest.mark.parametrize("level", [True, False])
 def test_an_edge_to_the_level_that_the_line_has_changes_nothing(level: bool) -> None:
-    contact, _ = gesture.edge(gesture.Contact(), CONFIG, 1.0, True)
+    contact, _ = gesture.edge(RELEASED, CONFIG, 1.0, True)
     if not level:
         contact, _ = gesture.edge(contact, CONFIG, 1.3, False)
     assert gesture.edge(contact, CONFIG, 1.32, level) == (contact, None)
