@@ -127,7 +127,8 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
     bench.wait_for("Put all six dice into the tray, flat and apart from each other")
     while True:
         try:
-            frame = _settled(bench)
+            _throw_simulated(bench)
+            frame, _ = _read(bench, "Reading the dice")
             shown, gains = measured_dice(frame, bench.calibration, bench.reader)
             break
         except CalibrationError as error:
@@ -157,8 +158,6 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
 
 def try_rolls(bench: Workbench, rolls: int) -> None:
     """Read a few rolls and ask whether each reading is right; without questions nobody judges."""
-    from vision.setup.measure import read_roll
-
     right = wrong = unsure = 0
     for number in range(1, rolls + 1):
         if not _next_picture(bench):
@@ -167,11 +166,7 @@ def try_rolls(bench: Workbench, rolls: int) -> None:
             bench.wait_for(
                 f"Roll {number} of {rolls}: throw all six dice and wait until they lie still"
             )
-        patience_s = _patience_s(bench.camera)
-        with waiting(f"Roll {number} of {rolls}: reading the dice"):
-            frame, reading = read_roll(
-                bench.camera, bench.reader, bench.calibration, patience_s=patience_s
-            )
+        frame, reading = _read(bench, f"Roll {number} of {rolls}: reading the dice")
         if reading.roll is None:
             unsure += 1
             problems = {
@@ -224,21 +219,15 @@ def _throw_simulated(bench: Workbench) -> bool:
     return True
 
 
-def _patience_s(camera: Camera) -> float:
-    """Seconds to wait for a reading."""
+def _read(bench: Workbench, task: str) -> tuple[Frame, Reading]:
+    """Wait until dice lie still, and read them."""
     from vision.cameras.camera import PictureSequence
-
-    return _STILL_PATIENCE_S if isinstance(camera, PictureSequence) else _PATIENCE_S
-
-
-def _settled(bench: Workbench) -> Frame:
-    """Take a picture of dice at rest; a simulated tray throws them first."""
     from vision.setup.measure import read_roll
 
-    _throw_simulated(bench)
-    patience_s = _patience_s(bench.camera)
-    with waiting("Reading the dice"):
-        return read_roll(bench.camera, bench.reader, bench.calibration, patience_s=patience_s)[0]
+    is_still = isinstance(bench.camera, PictureSequence)
+    patience_s = _STILL_PATIENCE_S if is_still else _PATIENCE_S
+    with waiting(task):
+        return read_roll(bench.camera, bench.reader, bench.calibration, patience_s=patience_s)
 
 
 def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> Path:
