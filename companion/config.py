@@ -249,10 +249,7 @@ def load(
     wanted = path or default_config_path(environ)
     if path is not None or _is_there(wanted):
         config = _with_file(config, wanted)
-    for name, value in _from_environment(environ).items():
-        where = ENVIRONMENT_PREFIX + name.replace(".", "_").upper()
-        config = _with(config, name, value, where, is_text=True)
-    return with_flags(config, flags)
+    return with_flags(_with_environment(config, environ), flags)
 
 
 def with_flags(config: Config, flags: Mapping[str, object | None]) -> Config:
@@ -327,21 +324,18 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"unknown setting {name!r}{hint}"
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    known = {name.replace(".", "_").upper(): name for name in setting_names()}
-    found = {}
+def _with_environment(config: Config, environ: Mapping[str, str]) -> Config:
+    known = {ENVIRONMENT_PREFIX + n.replace(".", "_").upper(): n for n in setting_names()}
     for key, value in environ.items():
         if key.startswith(ENVIRONMENT_PREFIX):
-            name = known.get(key[len(ENVIRONMENT_PREFIX) :])
-            if name is None:
-                names = [ENVIRONMENT_PREFIX + k for k in known]
-                raise ConfigError(f"environment: {_unknown(key, names)}")
+            if key not in known:
+                raise ConfigError(f"environment: {_unknown(key, list(known))}")
             try:
                 value.encode()
             except UnicodeEncodeError:
                 raise ConfigError(f"{key}: expected a text in UTF-8, got {value!r}") from None
-            found[name] = value
-    return found
+            config = _with(config, known[key], value, key, is_text=True)
+    return config
 
 
 def setting_names() -> list[str]:
