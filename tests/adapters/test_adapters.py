@@ -13,7 +13,6 @@ import pytest
 from gpiozero.pins.mock import MockFactory, MockPin, MockPWMPin
 
 import hardware.button
-import hardware.buzzer
 import hardware.lamp
 from companion.app import App, build
 from companion.config import Config
@@ -22,6 +21,8 @@ from companion.errors import ConfigError
 from companion.messages.announcements import Announcement
 from companion.session.ports import Topic
 from companion.session.session import Rejected, Session
+from hardware.pins import make_factory
+from tests.hardware.pin_fakes import use_factory
 
 BUTTON, AGAIN, RED, GREEN, BLUE, BUZZER = 17, 27, 22, 23, 24, 18
 PATIENCE_S = 20.0
@@ -86,9 +87,7 @@ def config(tmp_path: Path) -> Config:
 
 @pytest.fixture
 def wired(config: Config, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wired]:
-    pins = MockFactory(pin_class=MockPWMPin)
-    for room in (hardware.button, hardware.lamp, hardware.buzzer):
-        monkeypatch.setattr(room, "make_factory", lambda name: pins)
+    pins = use_factory(monkeypatch, make_factory("mock"))
     app = build(config)
     wired = Wired(app, pins)
     for name in ("Ada", "Ben"):
@@ -197,9 +196,7 @@ class FalliblePin(MockPWMPin):  # type: ignore[misc]
 def test_a_lost_second_button_is_reported_like_the_first(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pins = MockFactory(pin_class=FalliblePin)
-    for room in (hardware.button, hardware.lamp, hardware.buzzer):
-        monkeypatch.setattr(room, "make_factory", lambda name: pins)
+    pins = use_factory(monkeypatch, MockFactory(pin_class=FalliblePin))
     monkeypatch.setattr(hardware.button, "CHECK_EVERY_S", 0.001)
     monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
     wired = Wired(build(replace(config, panel=replace(config.panel, factory="lgpio"))), pins)
