@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from gpiozero import TonalBuzzer
@@ -19,19 +18,17 @@ LOGGER = logging.getLogger(__name__)
 Tune = tuple[tuple[float, float], ...]
 """Notes: hertz (0 is a rest) and seconds. A TonalBuzzer plays 220 to 880 Hz."""
 
-TUNES: Mapping[str, Tune] = MappingProxyType(
-    {
-        "roll": ((660.0, 0.08), (880.0, 0.12)),
-        "corrected": ((660.0, 0.08), (550.0, 0.08), (660.0, 0.12)),
-        "refused": ((260.0, 0.25),),
-        "closing": ((440.0, 0.12), (0.0, 0.08), (440.0, 0.12), (0.0, 0.08), (440.0, 0.12)),
-        "closed": ((440.0, 0.12), (330.0, 0.2)),
-        "miss": ((330.0, 0.12), (262.0, 0.25)),
-        "over": ((523.0, 0.12), (659.0, 0.12), (784.0, 0.12), (880.0, 0.35)),
-        "fault": ((220.0, 0.15), (0.0, 0.1), (220.0, 0.15)),
-        "mended": ((440.0, 0.08), (880.0, 0.08)),
-    }
-)
+TUNES: Mapping[str, Tune] = {
+    "roll": ((660.0, 0.08), (880.0, 0.12)),
+    "corrected": ((660.0, 0.08), (550.0, 0.08), (660.0, 0.12)),
+    "refused": ((260.0, 0.25),),
+    "closing": ((440.0, 0.12), (0.0, 0.08), (440.0, 0.12), (0.0, 0.08), (440.0, 0.12)),
+    "closed": ((440.0, 0.12), (330.0, 0.2)),
+    "miss": ((330.0, 0.12), (262.0, 0.25)),
+    "over": ((523.0, 0.12), (659.0, 0.12), (784.0, 0.12), (880.0, 0.35)),
+    "fault": ((220.0, 0.15), (0.0, 0.1), (220.0, 0.15)),
+    "mended": ((440.0, 0.08), (880.0, 0.08)),
+}
 """Tunes by kind of announcement; other kinds are silent."""
 
 

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from gpiozero import LED, PWMLED, RGBLED
@@ -46,21 +45,19 @@ class Pattern:
     steps: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
 
 
-PATTERNS: Mapping[str, Pattern] = MappingProxyType(
-    {
-        "idle": Pattern((0.0, 0.0, 0.0), ((0.0, 1.0),)),
-        "ready": Pattern((0.6, 0.8, 1.0), ((0.3, 2.8), (1.0, 0.2))),
-        "reading": Pattern((1.0, 0.6, 0.0)),
-        "readable": Pattern((0.0, 1.0, 0.1), ((1.0, 1.6), (0.0, 0.1), (1.0, 0.2), (0.0, 0.1))),
-        "unreadable": Pattern(
-            (1.0, 0.1, 0.0),
-            ((1.0, 0.9), (0.0, 0.1), (1.0, 0.1), (0.0, 0.1), (1.0, 0.1), (0.0, 0.1)),
-        ),
-        "marks": Pattern((0.0, 0.2, 1.0), ((1.0, 1.2), (0.0, 0.6))),
-        "over": Pattern((1.0, 1.0, 1.0), ((1.0, 0.4), (0.3, 0.4))),
-        "fault": Pattern((1.0, 0.0, 0.8), ((0.0, 1.5), (1.0, 0.15), (0.0, 0.15), (1.0, 0.15))),
-    }
-)
+PATTERNS: Mapping[str, Pattern] = {
+    "idle": Pattern((0.0, 0.0, 0.0), ((0.0, 1.0),)),
+    "ready": Pattern((0.6, 0.8, 1.0), ((0.3, 2.8), (1.0, 0.2))),
+    "reading": Pattern((1.0, 0.6, 0.0)),
+    "readable": Pattern((0.0, 1.0, 0.1), ((1.0, 1.6), (0.0, 0.1), (1.0, 0.2), (0.0, 0.1))),
+    "unreadable": Pattern(
+        (1.0, 0.1, 0.0),
+        ((1.0, 0.9), (0.0, 0.1), (1.0, 0.1), (0.0, 0.1), (1.0, 0.1), (0.0, 0.1)),
+    ),
+    "marks": Pattern((0.0, 0.2, 1.0), ((1.0, 1.2), (0.0, 0.6))),
+    "over": Pattern((1.0, 1.0, 1.0), ((1.0, 0.4), (0.3, 0.4))),
+    "fault": Pattern((1.0, 0.0, 0.8), ((0.0, 1.5), (1.0, 0.15), (0.0, 0.15), (1.0, 0.15))),
+}
 """Patterns by the state names of `companion.adapters.lamp`."""
 
 
