@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from companion.config import Config
+from companion.config import CameraConfig, Config
 from companion.errors import CameraUnavailable, ConfigError
 from companion.history.pictures import Pictures
 from companion.service.board import is_raspberry_pi
@@ -20,6 +20,7 @@ from companion.tray import Problem, ProblemCode, TrayView
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
     from vision.calibration.reader import Change
+    from vision.cameras.camera import Camera
     from vision.setup.wizard import TraySetup
     from vision.simulation.simulator import Simulator
     from vision.tracking.camera_loop import CameraLoop
@@ -55,6 +56,24 @@ class CameraPort:
         return self.live is not None and self.live.is_skipping_frames
 
 
+def open_as_set(asked: CameraConfig, measured: Calibration | None, **more: Any) -> Camera:
+    """Open the camera of the settings, with the exposure of a calibration that has one.
+
+    Args:
+        more: Of `open_camera`, which says what is raised.
+    """
+    from vision.sources import open_camera
+
+    return open_camera(
+        asked.source,
+        seed=asked.seed,
+        size_wh=(asked.width, asked.height),
+        fps=asked.fps,
+        controls=measured.camera or None if measured is not None else None,
+        **more,
+    )
+
+
 def open_tray(
     config: Config, session: Session, port: CameraPort, stack: ExitStack, notes: list[str]
 ) -> OpenTray | None:
@@ -65,32 +84,24 @@ def open_tray(
         return None
     from vision.calibration.calibration import find_calibration, place_of
     from vision.calibration.reader import CalibratedReader
-    from vision.cameras.camera import Camera
     from vision.cameras.devices import FIRST_PICTURE_S, webcam_paths
     from vision.cameras.reopening import Reopener
     from vision.pipeline import DiceReader
     from vision.setup.wizard import TraySetup
     from vision.simulation.camera import SimulatedTray
     from vision.simulation.simulator import Simulator
-    from vision.sources import is_device, open_camera
+    from vision.sources import is_device
     from vision.tracking.camera_loop import CameraLoop
 
-    size_wh = (config.camera.width, config.camera.height)
     named, is_simulated = config.camera.calibration, source == "simulated"
     calibrated: list[str] = []
     found = find_calibration(named, config.data_dir, is_simulated=is_simulated)
     reader = CalibratedReader(DiceReader(), _calibration(named, found, calibrated))
 
     def open_named(name: str, patience_s: float = FIRST_PICTURE_S) -> Camera:
-        measured = reader.calibration
-        return open_camera(
-            name,
-            seed=config.camera.seed,
-            size_wh=size_wh,
-            fps=config.camera.fps,
-            controls=measured.camera or None if measured is not None else None,
-            or_simulated=not is_raspberry_pi(),
-            patience_s=patience_s,
+        asked, may_simulate = replace(config.camera, source=name), not is_raspberry_pi()
+        return open_as_set(
+            asked, reader.calibration, or_simulated=may_simulate, patience_s=patience_s
         )
 
     camera: Camera | None = None

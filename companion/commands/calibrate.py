@@ -88,10 +88,10 @@ def calibrate(
     config = load(config_path, environ, flags)
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
+    from companion.adapters.camera import open_as_set
     from vision.calibration.calibration import load_calibration, place_of
     from vision.cameras.exposure import exposed_frame
     from vision.pipeline import DiceReader
-    from vision.sources import open_camera
 
     asked = config.camera
     steps = [step for step in STEPS if (not only or step in only) and (rolls or step != "rolls")]
@@ -111,13 +111,7 @@ def calibrate(
         except ConfigError as error:
             if only:
                 raise ConfigError(f"{error}; calibrate anew, without --only") from error
-    opened = open_camera(
-        asked.source,
-        seed=asked.seed,
-        size_wh=(asked.width, asked.height),
-        fps=asked.fps,
-        controls=before.camera or None if before is not None and "exposure" not in steps else None,
-    )
+    opened = open_as_set(asked, before if "exposure" not in steps else None)
     try:
         click.echo(f"camera: {opened.description}", err=True)
         if opened.kind == "simulated" and asked.source != "simulated":

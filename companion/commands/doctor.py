@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from companion.adapters.camera import open_as_set
 from companion.adapters.gpio import check_pins, taken_pins
 from companion.adapters.mqtt import HEAT, broker_of
 from companion.commands.console import print_verdict
@@ -321,20 +322,11 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
     from vision.calibration.reader import what_changed, what_to_tell
     from vision.cameras.devices import closed_paths
     from vision.cameras.exposure import exposed_frame
-    from vision.sources import open_camera
 
-    asked = config.camera
-    closed = closed_paths() if asked.source == "auto" else []
+    closed = closed_paths() if config.camera.source == "auto" else []
     denied = f"; no permission for {closed[0]}" if closed else ""
     try:
-        camera = open_camera(
-            asked.source,
-            seed=asked.seed,
-            size_wh=(asked.width, asked.height),
-            fps=asked.fps,
-            controls=measured.camera or None if measured is not None else None,
-            or_simulated=not is_raspberry_pi(),
-        )
+        camera = open_as_set(config.camera, measured, or_simulated=not is_raspberry_pi())
     except CameraUnavailable as error:
         raise CameraUnavailable(f"{error}{denied}") from error
     try:
