@@ -26,7 +26,7 @@ def open_voice(
     from companion.audio.announcer import Voice
     from companion.audio.espeak import Speaker
 
-    speaker = Speaker(volume=config.sound.volume, words_per_minute=config.sound.words_per_minute)
+    speaker = Speaker()
     stack.callback(speaker.close)
     try:
         clips = Path(config.sound.clips).expanduser() if config.sound.clips else None

@@ -65,14 +65,9 @@ class Speaker:
     silent and one warning is logged.
     """
 
-    def __init__(self, *, volume: int = 100, words_per_minute: int = 165) -> None:
-        """Find espeak-ng and start the thread.
-
-        Args:
-            volume: In the range `VOLUMES`.
-            words_per_minute: In the range `SPEEDS`.
-        """
-        self._volume, self._words_per_minute = volume, words_per_minute
+    def __init__(self) -> None:
+        """Find espeak-ng and start the thread; `tune` sets volume and speed."""
+        self._volume, self._words_per_minute = 100, 165
         self._changed = threading.Condition()
         self._queue: list[_Utterance] = []
         self._current: _Utterance | None = None
@@ -94,7 +89,7 @@ class Speaker:
         return "the sound does not play" if self._has_complained else None
 
     def tune(self, volume: int, words_per_minute: int) -> None:
-        """Set volume and speed for the following texts; muting takes effect at once."""
+        """Set volume (`VOLUMES`) and speed (`SPEEDS`) of the next texts; muting works at once."""
         self._volume, self._words_per_minute = volume, words_per_minute
         if volume == 0:
             self.stop()

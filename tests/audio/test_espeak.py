@@ -77,7 +77,8 @@ def voice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
 
 @pytest.fixture
 def speaker(voice: StandIn) -> Iterator[Speaker]:
-    speaker = Speaker(volume=80, words_per_minute=150)
+    speaker = Speaker()
+    speaker.tune(80, 150)
     yield speaker
     speaker.close()
 
@@ -231,7 +232,8 @@ class TestClips:
         assert voice.line() == "said|White seven."
 
     def test_muted_means_no_process_at_all(self, voice: StandIn) -> None:
-        speaker = Speaker(volume=0)
+        speaker = Speaker()
+        speaker.tune(0, 165)
         speaker.say([Clip(Path("/clips/seven.wav"), "White seven."), "Ada may use red 7."], "en")
         until_silent(speaker)
         speaker.close()
@@ -285,7 +287,8 @@ def test_a_hanging_voice_does_not_block_later_texts(
     voice: StandIn, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(espeak, "HUNG_S", 0.05)
-    speaker = Speaker(words_per_minute=450)
+    speaker = Speaker()
+    speaker.tune(100, 450)
     speaker.say(["forever"], "en", "roll")
     speaker.say(["Red is closed."], "en", "closing", cancels={"closing"})
     while voice.line() != "said|Red is closed.":
