@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from companion.commands.console import progress, without_library_messages
+from companion.commands.console import complain, progress, without_library_messages
 from companion.commands.drawings import Drawings
 from companion.errors import PictureError
 from companion.history.risk import CONFIDENCE, at_most
@@ -62,7 +62,7 @@ def bench_read(
 
     def unread(error: PictureError) -> None:
         not_read.append(error)
-        _complain(str(error))
+        complain(error)
 
     drawings = Drawings(Path(annotate)) if annotate is not None else None
 
@@ -126,10 +126,6 @@ def _bound(risk: Mapping[str, Any]) -> list[str]:
         f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most "
         f"{risk['at_most']:.2%} of announced rolls are wrong ({risk['confidence']:.0%} confidence)"
     ]
-
-
-def _complain(text: str) -> None:
-    click.echo(f"dice-companion: {text}", err=True)
 
 
 def readable(report: dict[str, Any]) -> str:

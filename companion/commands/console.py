@@ -118,6 +118,11 @@ def print_verdict(verdict: str, text: str) -> None:
     click.echo(f"{click.style(f'{verdict:<4}', fg=colour, bold=verdict == 'bad')}  {text}")
 
 
+def complain(what: object) -> None:
+    """Say on standard error what is wrong, while the work goes on."""
+    click.echo(f"dice-companion: {what}", err=True)
+
+
 def progress(items: Iterable[T], total: int | None, task: str) -> Iterator[T]:
     """Go through items and show on standard error how far it is, if that is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():

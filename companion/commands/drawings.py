@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from companion.commands.console import complain
 from companion.errors import PictureError
 from companion.wire.files import open_plain
 
@@ -86,7 +85,7 @@ class Drawings:
             target = write_drawing(self._directory / f"{name}.jpg", drawn, self._taken)
         except PictureError as error:
             self.failed = True
-            click.echo(f"dice-companion: {error}", err=True)
+            complain(error)
             return
         self._taken.add(os.path.realpath(target))
 

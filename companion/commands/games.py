@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from companion.commands.console import ENDS, local_time, print_table
+from companion.commands.console import ENDS, complain, local_time, print_table
 from companion.commands.params import A_DIRECTORY, A_TEXT
 from companion.commands.replay import LARGEST_FILE, record_lines
 from companion.config import Config, load
@@ -368,7 +368,7 @@ def import_game(file: str, data_dir: Path | None) -> None:
     for line in told:
         click.echo(line)
     for fault in faults:
-        click.echo(f"dice-companion: {fault}", err=True)
+        complain(fault)
     if faults:
         sys.exit(1)
 

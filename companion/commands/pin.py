@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from companion.commands.console import complain
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.eventlog.examine import is_in_use
@@ -32,5 +33,5 @@ def pin(data_dir: Path | None, path: Path | None) -> None:
     if not has_run:  # a table that runs keeps its games in another folder
         notice = f"no table or club has run in {directory} yet; one that does will accept this PIN"
     if notice:
-        click.echo(f"dice-companion: {notice}", err=True)
+        complain(notice)
     click.echo(access.pin)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from companion.commands.console import problem_in_words, without_library_messages
+from companion.commands.console import complain, problem_in_words, without_library_messages
 from companion.commands.drawings import Drawings
 from companion.commands.params import A_DIRECTORY, A_FILE, Parsed
 from companion.engine.dice import DieColour
@@ -85,14 +85,14 @@ def read(
     holds = measured
     said: set[Change] = set()
     for name in files:
-        if isinstance(name, PictureError):
-            failed = _complain(name)
-            continue
         try:
+            if isinstance(name, PictureError):
+                raise name
             with without_library_messages():
                 frame = load_frame(name)
         except PictureError as error:
-            failed = _complain(error)
+            complain(error)
+            failed = True
             continue
         started = time.perf_counter()
         if measured is not None:
@@ -100,7 +100,7 @@ def read(
             holds = what_holds(measured, changes)
             for change in set(what_to_tell(measured, changes)[:1]) - said:
                 said.add(change)
-                click.echo(f"dice-companion: {name}: {ADVICE[change]}", err=True)
+                complain(f"{name}: {ADVICE[change]}")
         reading = reader.read(frame, in_play, calibration=holds)
         elapsed_ms = (time.perf_counter() - started) * 1e3
         line = as_line(name, reading, elapsed_ms)
@@ -166,11 +166,6 @@ def _may_be_picture(path: Path) -> bool:
 
     is_named_so = path.suffix.lower() in PICTURE_SUFFIXES and not path.name.startswith(".")
     return is_named_so and not path.is_fifo() and not path.is_dir()
-
-
-def _complain(error: PictureError) -> bool:
-    click.echo(f"dice-companion: {error}", err=True)
-    return True
 
 
 def _readable(line: dict[str, Any]) -> str:
