@@ -24,7 +24,15 @@ def make_factory(name: str) -> Any:
     """Open the pin factory lgpio or mock; errors of its library are not caught."""
     if name == "mock":
         return MockFactory(pin_class=MockPWMPin)
-    return _lgpio_factory()
+    if importlib.util.find_spec("lgpio") is None:
+        raise ModuleNotFoundError("lgpio is not installed (apt install python3-lgpio)")
+    _give_lgpio_a_directory()
+    from gpiozero.pins.lgpio import LGPIOFactory
+
+    chip = header_chip()
+    factory = LGPIOFactory() if chip is None else LGPIOFactory(chip=chip)
+    factory.pin_class = forgiving(factory.pin_class)
+    return factory
 
 
 def close_device(device: Any, factory: Any) -> None:
@@ -47,18 +55,6 @@ def close_device(device: Any, factory: Any) -> None:
             factory.close()
         with suppress(Exception):
             device.close()  # without the chip's handle there is no pin to reset
-
-
-def _lgpio_factory() -> Any:
-    if importlib.util.find_spec("lgpio") is None:
-        raise ModuleNotFoundError("lgpio is not installed (apt install python3-lgpio)")
-    _give_lgpio_a_directory()
-    from gpiozero.pins.lgpio import LGPIOFactory
-
-    chip = header_chip()
-    factory = LGPIOFactory() if chip is None else LGPIOFactory(chip=chip)
-    factory.pin_class = forgiving(factory.pin_class)
-    return factory
 
 
 def forgiving(pin_class: type[Any]) -> type[Any]:
