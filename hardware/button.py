@@ -143,7 +143,8 @@ class Panel:
         """Turn edges into gestures until the panel is closed."""
         while True:
             due_s = gesture.deadline_s(self._contact, self._config)
-            wait_s, check_s = self._patience_s(due_s), self._check_s
+            wait_s = None if due_s is None else max(0.0, due_s - self._clock())
+            check_s = self._check_s
             pushed_s = self._contact.pushed_at_s
             is_check = check_s is not None and (wait_s is None or check_s < wait_s)
             try:
@@ -162,9 +163,6 @@ class Panel:
             if told is not None:
                 assert pushed_s is not None
                 self._tell(told, pushed_s)
-
-    def _patience_s(self, due_s: float | None) -> float | None:
-        return None if due_s is None else max(0.0, due_s - self._clock())
 
     @property
     def _check_s(self) -> float | None:
