@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from gpiozero import TonalBuzzer
 from gpiozero.tones import Tone
 
 from companion.errors import PinsUnavailable
-from hardware.pins import close_device, make_factory, one_line
+from hardware.pins import Device, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
@@ -32,30 +33,20 @@ TUNES: Mapping[str, Tune] = {
 """Tunes by kind of announcement; other kinds are silent."""
 
 
-class GpioSounder:
+class GpioSounder(Device):
     """A TonalBuzzer through gpiozero."""
 
     def __init__(self, pin: int, factory: Any) -> None:
         """Open the pin of a gpiozero factory; errors of the pin library are not caught."""
-        self._factory = factory
-        self._device: Any = None
-        try:
-            self._device = TonalBuzzer(pin, pin_factory=self._factory)
-        except BaseException:
-            self.close()
-            raise
+        super().__init__(factory, partial(TonalBuzzer, pin))
 
     def sound(self, hertz: float) -> None:
         """Begin a note; 0 is silence."""
         if hertz > 0.0:
-            self._device.play(Tone.from_frequency(hertz))
+            self.device.play(Tone.from_frequency(hertz))
         else:
-            self._device.stop()
-            self._device.pwm_device.pin.state = 0  # lgpio leaves it as the last wave had it
-
-    def close(self) -> None:
-        """Stop and close the pin, even if the chip is gone."""
-        close_device(self._device, self._factory)
+            self.device.stop()
+            self.device.pwm_device.pin.state = 0  # lgpio leaves it as the last wave had it
 
 
 class Buzzer:

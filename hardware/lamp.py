@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gpiozero import LED, PWMLED, RGBLED
 
 from companion.errors import PinsUnavailable
-from hardware.pins import close_device, make_factory, one_line
+from hardware.pins import Device, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
@@ -94,24 +95,17 @@ class LampPins:
         return [pin for pin in named if pin is not None]
 
 
-class GpioLight:
+class GpioLight(Device):
     """An LED, or three in one, through gpiozero."""
 
     def __init__(self, wiring: LampPins, factory: Any) -> None:
         """Open the pins of a gpiozero factory; errors of the pin library are not caught."""
         self._wiring = wiring
-        self._factory = factory
-        self._device: Any = None
-        how = {"active_high": not wiring.common_anode, "pin_factory": factory}
-        try:
-            if wiring.led_pin is None:
-                self._device = RGBLED(*wiring.pins, pwm=wiring.dimmed, **how)
-            else:
-                kind = PWMLED if wiring.dimmed else LED
-                self._device = kind(wiring.led_pin, **how)
-        except BaseException:
-            self.close()
-            raise
+        if wiring.led_pin is None:
+            make = partial(RGBLED, *wiring.pins, pwm=wiring.dimmed)
+        else:
+            make = partial(PWMLED if wiring.dimmed else LED, wiring.led_pin)
+        super().__init__(factory, partial(make, active_high=not wiring.common_anode))
 
     def shine(self, colour: Colour, level: float) -> None:
         """Shine in a colour at a level; a plain LED is on from half the light on."""
@@ -119,11 +113,7 @@ class GpioLight:
         parts = [level * part for part in colour]
         if not self._wiring.dimmed:
             parts = [float(part >= 0.5) for part in parts]
-        self._device.value = tuple(parts) if self._wiring.led_pin is None else max(parts)
-
-    def close(self) -> None:
-        """Switch off and close the pins, even if the chip is gone."""
-        close_device(self._device, self._factory)
+        self.device.value = tuple(parts) if self._wiring.led_pin is None else max(parts)
 
 
 @dataclass(frozen=True, slots=True)

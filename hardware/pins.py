@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,23 @@ def one_line(error: BaseException) -> str:
     return text or type(error).__name__
 
 
+class Device:
+    """A gpiozero device on a pin factory of its own."""
+
+    def __init__(self, factory: Any, make: Callable[..., Any]) -> None:
+        """Open the device; errors of the pin library are not caught."""
+        self._factory = factory
+        try:
+            self.device = make(pin_factory=factory)
+        except BaseException:
+            close_device(None, factory)
+            raise
+
+    def close(self) -> None:
+        """Switch it off and close its pins, even if their chip is gone."""
+        close_device(self.device, self._factory)
+
+
 class Wire:
     """A contact to ground; it can be reopened after its chip died."""
 
@@ -137,8 +155,7 @@ class Wire:
         """
         self._pin = pin
         self._make_factory = make_factory
-        self._factory: Any = None
-        self._button: Any = None
+        self._opened: Any = None
         try:
             self._open()
         except ImportError:
@@ -151,22 +168,22 @@ class Wire:
     @property
     def is_open(self) -> bool:
         """Whether there is a pin."""
-        return self._button is not None
+        return self._opened is not None
 
     @property
     def is_closed(self) -> bool:
         """The level of the line now; errors of the pin library are not caught."""
-        return bool(self._button.is_pressed)
+        return bool(self._opened.device.is_pressed)
 
     def listen(self, on_edge: Callable[[bool], object]) -> None:
         """Call a function at every edge, on a thread of the pin library."""
-        self._button.when_pressed = lambda: on_edge(True)
-        self._button.when_released = lambda: on_edge(False)
+        self._opened.device.when_pressed = lambda: on_edge(True)
+        self._opened.device.when_released = lambda: on_edge(False)
 
     def push(self) -> None:
         """Push and release a mock pin."""
-        self._button.pin.drive_low()
-        self._button.pin.drive_high()
+        self._opened.device.pin.drive_low()
+        self._opened.device.pin.drive_high()
 
     def reopen(self) -> None:
         """Close the pin and open it again."""
@@ -175,18 +192,11 @@ class Wire:
 
     def close(self) -> None:
         """Close the pin, even if its chip is gone; may be called twice."""
-        button, self._button = self._button, None
-        factory, self._factory = self._factory, None
-        if factory is not None:
-            close_device(button, factory)
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
 
     def _open(self) -> None:
-        self._factory = self._make_factory()
-        try:
-            # No bounce time: `gesture` decides when an edge counts.
-            self._button = Button(
-                self._pin, pull_up=True, bounce_time=None, pin_factory=self._factory
-            )
-        except BaseException:
-            self.close()
-            raise
+        # No bounce time: `gesture` decides when an edge counts.
+        make = partial(Button, self._pin, pull_up=True, bounce_time=None)
+        self._opened = Device(self._make_factory(), make)

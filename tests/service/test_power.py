@@ -128,7 +128,7 @@ def test_a_hold_is_as_long_as_it_was_where_a_long_one_switches_off(
     with ExitStack() as stack:
         opened = open_button(replace(Config(), panel=panel), two.session, stack, [], open_power())
         assert opened._wire is not None
-        pin = opened._wire._button.pin
+        pin = opened._wire._opened.device.pin
         pin.drive_low()
         time.sleep(0.1)
         pin.drive_high()
