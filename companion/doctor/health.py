@@ -114,14 +114,13 @@ class Monitor:
             "disk": _disk(free_mb),
             "camera": self._camera(faults),
             "button": _equipment("button", faults.get("button")),
-            "sound": self._voice(),
+            "sound": _impaired(self._sound() if self._sound is not None else None),
             "threads": self._running(),
         }
         if "repeat" in faults:
             parts["repeat"] = _equipment("repeat", faults["repeat"])
         if self._broker is not None:
-            trouble = self._broker()
-            parts["broker"] = Part() if trouble is None else Part(State.IMPAIRED, trouble)
+            parts["broker"] = _impaired(self._broker())
         age_s = self._live.frame_age_s if self._live is not None else None
         return Health(parts, age_s, free_mb)
 
@@ -140,10 +139,6 @@ class Monitor:
             return Part()
         return Part(State.IMPAIRED, f"no picture for {age_s:.0f} s; dice can be entered by hand")
 
-    def _voice(self) -> Part:
-        trouble = self._sound() if self._sound is not None else None
-        return Part() if trouble is None else Part(State.IMPAIRED, trouble)
-
     def _running(self) -> Part:
         ended = sorted({each.name for each in self._threads if not each.is_alive()})
         if not ended:
@@ -151,10 +146,12 @@ class Monitor:
         return Part(State.IMPAIRED, f"ended: {', '.join(ended)}; start the table again")
 
 
+def _impaired(reason: str | None) -> Part:
+    return Part() if reason is None else Part(State.IMPAIRED, reason)
+
+
 def _equipment(part: str, fault: str | None) -> Part:
-    if fault is None:
-        return Part()
-    return Part(State.IMPAIRED, _TEXTS.tell(fault_line(part, fault)))
+    return _impaired(None if fault is None else _TEXTS.tell(fault_line(part, fault)))
 
 
 def _storage(directory: Path, has_failed: bool) -> Part:
