@@ -56,10 +56,9 @@ def runner(part: str, program: str, cure: str = "") -> Run:
     """
 
     def run(command: Sequence[str]) -> str:
+        environ = {**os.environ, "LC_ALL": "C.UTF-8"}  # complaints in one language
         try:
-            ran = captured(
-                command, {**os.environ, "LC_ALL": "C.UTF-8"}, WITHIN_S
-            )  # for one language
+            ran = captured(command, environ, WITHIN_S)
         except FileNotFoundError as error:
             text = f"{part}: expected {program}, found no {command[0]}"
             raise ServiceError(f"{text}; {cure}" if cure else text) from error
