@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from companion.engine.dice import DieColour
 from companion.engine.events import Crossed, Fact, GameEnded, MissTaken, RowClosed
 from companion.engine.state import (
     PASS,
@@ -27,7 +26,7 @@ def close(state: GameState, answers: tuple[int | None, ...]) -> Step:
         crosses, opened, closed = _count_crosses(state, answers, facts)
     if state.phase is Phase.ACTION1:
         return _after_action1(state, answers, crosses, opened, closed, facts)
-    return _after_action2(state, answers, crosses, opened, closed, facts)
+    return _end_turn(state, answers, crosses, opened, closed, facts)
 
 
 def _count_crosses(
@@ -68,15 +67,14 @@ def _after_action1(
 ) -> Step:
     setup, roll, active = state.setup, state.roll, state.active
     assert roll is not None
+    if active in state.gone:  # there is nobody to have an action 2, and nobody to miss
+        return _end_turn(state, answers, crosses, opened, closed, facts)
     marked = answers[active] or PASS
     dice = state.dice if closed is state.closed else dice_in_play(setup.plan, closed)
-    is_finished = HouseRule.FINISH_TURN not in setup.house or active in state.gone
-    over = len(closed) >= setup.plan.rows_to_end and is_finished
+    over = len(closed) >= setup.plan.rows_to_end and HouseRule.FINISH_TURN not in setup.house
     boxes = 0
     if over:
         facts.append(GameEnded(End.LOCKS.value))
-    elif active in state.gone:  # there is nobody to have an action 2, and nobody to miss
-        return Step(_next_turn(state, crosses, opened, dice, closed), tuple(facts))
     else:
         boxes = opened[active] & colour_offer(setup, roll, dice, crosses[active], marked)
     after = GameState(
@@ -100,30 +98,7 @@ def _after_action1(
     return Step(after, tuple(facts))
 
 
-def _next_turn(
-    state: GameState,
-    crosses: tuple[int, ...],
-    opened: tuple[int, ...],
-    dice: tuple[DieColour, ...],
-    closed: tuple[Closing, ...],
-) -> GameState:
-    return state._replace(
-        phase=Phase.ROLL,
-        turn=state.turn + 1,
-        active=state.following,
-        roll=None,
-        crosses=crosses,
-        open=opened,
-        answers=(None,) * state.players,
-        legal=(0,) * state.players,
-        dice=dice,
-        closed=closed,
-        marked=PASS,
-        action1=None,
-    )
-
-
-def _after_action2(
+def _end_turn(
     state: GameState,
     answers: tuple[int | None, ...],
     crosses: tuple[int, ...],
