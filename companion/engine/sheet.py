@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 
 from companion.engine.dice import COLOURED, DieColour
@@ -79,12 +79,13 @@ class Plan:
     misses: int = 4
     miss_points: int = 5
     rows_to_end: int = 2
-    width: int = field(init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "width", max(len(row.boxes) for row in self.rows) + 1)
 
     # -- where a box is -------------------------------------------------------------------
+
+    @cached_property
+    def width(self) -> int:
+        """Bits of a row."""
+        return max(len(row.boxes) for row in self.rows) + 1
 
     @cached_property
     def index(self) -> dict[str, int]:
