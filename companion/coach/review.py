@@ -42,7 +42,6 @@ from companion.engine import (
     GameState,
     Phase,
     Refusal,
-    Rolled,
     apply,
 )
 from companion.engine.notation import Turn, turns_of
@@ -204,13 +203,9 @@ def review(
         return None
     players = start.players
     policy = coach_of(start.plan.name, players)
-    states = _before_rolls(start, events)
-    studied = [_study(state, turn, policy) for state, turn in zip(states, turns, strict=True)]
-    departures = frozenset(
-        turn.number
-        for turn, (before, after) in zip(turns, pairwise([*states, stopped]), strict=True)
-        if before.gone != after.gone
-    )
+    studied = [_study(turn, policy) for turn in turns]
+    states = [*(turn.before for turn in turns), stopped]
+    departures = frozenset(a.turn for a, b in pairwise(states) if a.gone != b.gone)
     positions = [position for each in studied for position in (each.before, *each.after)]
     values = iter(values_of([*positions, *ends], policy, rollouts, progress))
     final = lead_of(np.array([[last.total(p)] for p in range(players)], np.int16))[:, 0]
@@ -273,17 +268,6 @@ def _whole_turns(start: GameState, events: Sequence[Event]) -> tuple[Event, ...]
     return tuple(events[:whole])
 
 
-def _before_rolls(start: GameState, events: Iterable[Event]) -> list[GameState]:
-    states, state = [], start
-    for event in events:
-        if isinstance(event, Rolled):
-            states.append(state)
-        step = apply(state, event)
-        assert not isinstance(step, Refusal), event
-        state = step.state
-    return states
-
-
 @dataclass(frozen=True, slots=True)
 class _Studied:
     """The positions of one turn.
@@ -300,7 +284,8 @@ class _Studied:
     answers: tuple[tuple[int, Answer, Answer], ...]
 
 
-def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
+def _study(turn: Turn, policy: Policy) -> _Studied:
+    state = turn.before
     players, plan = state.players, state.plan
     order = [(state.active + seat) % players for seat in range(players)]
     white = [turn.action1[p] if turn.action1 else None for p in order]

@@ -115,19 +115,27 @@ class Turn:
     """One turn from its roll on; None for an action that is not closed.
 
     Attributes:
-        player: Whose turn it was.
-        number: As the table counted it, with turns whose player left before the roll.
+        before: The state before the roll.
         action1: What each player crossed.
         action2: What the active player crossed, as a list of one.
         left: Who left for good: before the roll (0), in action 1 (1), in action 2 (2), after (3).
     """
 
-    player: int
+    before: GameState
     roll: Roll
-    number: int
     action1: list[Choice] | None = None
     action2: list[Choice] | None = None
     left: tuple[list[int], ...] = field(default_factory=lambda: ([], [], [], []))
+
+    @property
+    def player(self) -> int:
+        """Whose turn it was."""
+        return self.before.active
+
+    @property
+    def number(self) -> int:
+        """As the table counted it, with turns whose player left before the roll."""
+        return self.before.turn
 
 
 def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], GameState, list[int]]:
@@ -145,7 +153,7 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
             raise ValueError(f"{event!r} is refused: {step.reason.value}")
         state = step.state
         if isinstance(event, Rolled):
-            turns.append(Turn(state.active, event.roll, state.turn))
+            turns.append(Turn(before, event.roll))
             turns[-1].left[0].extend(early)
             early = []
         elif isinstance(event, SeatClosed):
