@@ -275,7 +275,7 @@ def from_lines(lines: Iterable[str]) -> GameRecord:
                 continue
             if line.get("t") == "config":
                 raise NotationError("A second game begins here.")
-            found = _events_of(line, state)
+            found = events_of(line, state)
             for event in found:
                 step = apply(state, event)
                 if isinstance(step, Refusal):
@@ -317,7 +317,7 @@ def _date(line: Mapping[str, Any]) -> str:
         return ""
 
 
-def leaving(state: GameState, player: int) -> list[Event]:
+def _leaving(state: GameState, player: int) -> list[Event]:
     """The events of a `left` line; action 1 closes if everybody else has answered."""
     gone = SeatClosed(player)
     step = apply(state, gone)
@@ -327,7 +327,12 @@ def leaving(state: GameState, player: int) -> list[Event]:
     return [gone, ActionClosed(1)] if is_answered and not step.state.waiting_for else [gone]
 
 
-def _events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:
+def events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:
+    """The events of a line of a record, which may be refused.
+
+    Raises:
+        NotationError: It is no such line.
+    """
     kind = line.get("t")
     try:
         if kind == "roll":
@@ -347,7 +352,7 @@ def _events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:
             player = line.get("player", state.active)
             return [Answered(player, 2, line["choice"]), ActionClosed(2)]
         if kind == "left":
-            return leaving(state, line["player"])
+            return _leaving(state, line["player"])
     except KeyError as error:
         raise NotationError(f"{error.args[0]!r} is missing in the line.") from error
     if kind == "end":

@@ -11,21 +11,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from companion.engine import (
-    ActionClosed,
-    Answered,
-    Event,
     Fact,
     GameState,
     MissTaken,
     Phase,
-    Played,
     Reason,
     Refusal,
-    Rolled,
     RowClosed,
     apply,
 )
-from companion.engine.notation import leaving, parse_config, parse_roll
+from companion.engine.notation import events_of, parse_config, parse_roll
 from companion.engine.offers import offer_of
 from companion.engine.refusal import refuse
 from companion.errors import NotationError
@@ -128,30 +123,10 @@ def _no_number(name: str) -> float:
 
 
 def _judge(state: GameState, kind: str, line: Line) -> tuple[GameState, tuple[Fact, ...]] | Refusal:
-    if kind == "roll":
-        roll = parse_roll(line["white"], line["colour"])
-        if roll is None:
-            return refuse(Reason.BAD_DICE, expected=[colour.value for colour in state.dice])
-        return _apply_all(state, [Rolled(roll)])
-    if kind == "action2":
-        player = line.get("player", state.active)
-        return _apply_all(state, [Answered(player, 2, line["choice"]), ActionClosed(2)])
-    if kind == "left":
-        return _apply_all(state, leaving(state, line["player"]))
-    if "choices" in line:
-        choices = line["choices"]
-        return _apply_all(state, [Played(1, tuple(choices) if isinstance(choices, list) else ())])
-    judged = _apply_all(state, [Answered(line["player"], 1, line["choice"])])
-    if isinstance(judged, Refusal) or judged[0].waiting_for:
-        return judged
-    return _apply_all(judged[0], [ActionClosed(1)])
-
-
-def _apply_all(
-    state: GameState, events: Iterable[Event]
-) -> tuple[GameState, tuple[Fact, ...]] | Refusal:
+    if kind == "roll" and parse_roll(line["white"], line["colour"]) is None:
+        return refuse(Reason.BAD_DICE, expected=[colour.value for colour in state.dice])
     facts: tuple[Fact, ...] = ()
-    for event in events:
+    for event in events_of(line, state):
         step = apply(state, event)
         if isinstance(step, Refusal):
             return step
