@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -87,27 +87,33 @@ def records_in(lines: Iterable[str]) -> list[list[str]]:
 
 def as_csv(games: Iterable[Result]) -> str:
     """One line for each player of each game, for a spreadsheet."""
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\r\n")  # RFC 4180
-    table.writerow([*COLUMNS, *ROWS, "misses", "minus"])
+    lines: list[Sequence[object]] = [[*COLUMNS, *ROWS, "misses", "minus"]]
     for game in games:
         told = summary(game)
         for player in told["players"]:
-            rows: Mapping[str, int] = player["rows"]
-            table.writerow(
+            lines.append(
                 [
                     told["number"],
                     told["at"],
                     told["variant"],
                     told["end"] or "open",
-                    harmless(player["name"]),
+                    player["name"],
                     player["rank"] or "",
                     player["total"],
-                    *(rows.get(row, 0) for row in ROWS),
+                    *(player["rows"].get(row, 0) for row in ROWS),
                     player["misses"],
                     player["minus"],
                 ]
             )
+    return spreadsheet(lines)
+
+
+def spreadsheet(lines: Iterable[Iterable[object]]) -> str:
+    """Lines of cells as CSV; no text in it is taken for a formula."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\r\n")  # RFC 4180
+    for cells in lines:
+        table.writerow(harmless(each) if isinstance(each, str) else each for each in cells)
     return out.getvalue()
 
 

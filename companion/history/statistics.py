@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from companion.eventlog.names import is_nameless, name_key
 from companion.history.decided import Decided
-from companion.history.export import harmless
+from companion.history.export import spreadsheet
 from companion.history.rating import Rating, ratings_of
 from companion.history.results import Result
 from companion.history.standings import as_played, counted
@@ -251,18 +249,15 @@ def as_json(found: Statistics) -> str:
 
 def as_csv(found: Statistics) -> str:
     """One line for each player, for a spreadsheet."""
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     columns = [name for name in PlayerStatistics.__slots__ if name != "rating"]
-    table.writerow([*columns, "rating", "deviation"])
+    lines: list[Sequence[object]] = [[*columns, "rating", "deviation"]]
     for each in found.players:
         rating = each.rating
-        table.writerow(
+        lines.append(
             [
-                harmless(each.name),
-                *(getattr(each, name) for name in columns[1:]),
+                *(getattr(each, name) for name in columns),
                 "" if rating is None else round(rating.mean, 2),
                 "" if rating is None else round(rating.deviation, 2),
             ]
         )
-    return out.getvalue()
+    return spreadsheet(lines)

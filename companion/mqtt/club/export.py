@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from companion.eventlog.names import name_key
-from companion.history.export import harmless
+from companion.history.export import spreadsheet
 from companion.mqtt.club.results import Played, Result
 from companion.mqtt.club.standings import points_of
 from companion.mqtt.club.view import Summary
@@ -36,30 +35,28 @@ def as_csv(done: Played) -> str:
 
     Points are of games that count for the standings: those of the rounds, once there is one.
     """
-    out = io.StringIO()
-    lines = csv.writer(out, lineterminator="\r\n")  # RFC 4180
-    lines.writerow(COLUMNS)
+    lines: list[Sequence[object]] = [COLUMNS]
     for number, result in _games(done):
         game = result.game
         for player in game.players:
             is_counted = result.counts and (number is not None or not done.rounds)
-            lines.writerow(
+            lines.append(
                 [
                     number or "",
                     result.table,
-                    harmless(game.table_name),
+                    game.table_name,
                     game.game,
-                    harmless(game.ended),
-                    harmless(game.variant),
-                    harmless(game.end),
-                    harmless(player.name),
+                    game.ended,
+                    game.variant,
+                    game.end,
+                    player.name,
                     player.rank,
                     player.total,
                     player.misses,
                     f"{points_of(result, player.name):g}" if is_counted else "",
                 ]
             )
-    return out.getvalue()
+    return spreadsheet(lines)
 
 
 def as_json(summary: Summary) -> str:
