@@ -6,7 +6,8 @@ is one operation on whole arrays. Seats are numbered from the player who begins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ from companion.engine import COLOURED, HouseRule, Roll
 
 BY_LOCKS, BY_MISSES = 1, 2
 """Values of `Games.end`; 0 while a game goes on."""
+
+ARRAYS = ("next", "count", "sheet", "misses", "closed_at", "closed", "end", "turns", "ids")
+"""Fields of `Games` that are arrays; games are their last axis."""
 
 Dice = Int8
 """(6, N) int8, values 1 to 6: two white dice, then one for each colour row. Dice of closed rows
@@ -64,43 +68,26 @@ class Games:
 
     def kept(self, mask: Flags) -> Games:
         """A batch of the games where the mask is true."""
-        return Games(
-            self.layout,
-            self.players,
-            self.house,
-            self.turn,
-            self.active,
-            self.next[:, :, mask],
-            self.count[:, :, mask],
-            self.sheet[:, :, mask],
-            self.misses[:, mask],
-            self.closed_at[:, mask],
-            self.closed[mask],
-            self.end[mask],
-            self.turns[mask],
-            self.ids[mask],
-            self.gone,
-        )
+        kept: dict[str, Any] = {name: getattr(self, name)[..., mask] for name in ARRAYS}
+        return replace(self, **kept)
 
     def totals(self) -> npt.NDArray[np.int16]:
         """(P, N) row points less the cost of misses."""
-        return totals(self.layout, self.count, self.misses)
+        layout = self.layout
+        total = -layout.plan.miss_points * self.misses.astype(np.int16)
+        for row in layout.colours:
+            crosses = self.count[row]
+            for other in layout.scored_with(row)[1:]:
+                crosses = crosses + self.count[other]
+            total += layout.points[crosses]
+        return total
 
-
-def totals(layout: Layout, count: Int8, misses: Int8) -> npt.NDArray[np.int16]:
-    """(P, N) row points less the cost of misses.
-
-    Args:
-        count: (R, P, N) crosses of each row.
-        misses: (P, N).
-    """
-    total = -layout.plan.miss_points * misses.astype(np.int16)
-    for row in layout.colours:
-        crosses = count[row]
-        for other in layout.scored_with(row)[1:]:
-            crosses = crosses + count[other]
-        total += layout.points[crosses]
-    return total
+    def winners(self) -> npt.NDArray[np.float64]:
+        """(P, N) each seat's share of the victory; ties are split."""
+        totals = self.totals()
+        best = totals == totals.max(axis=0)
+        shares: npt.NDArray[np.float64] = best / np.sum(best, axis=0)
+        return shares
 
 
 def new_games(

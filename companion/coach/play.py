@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from companion.coach.games import (
+    ARRAYS,
     Dice,
     Games,
     Throw,
@@ -18,9 +18,10 @@ from companion.coach.games import (
     end_turn,
     legal_coloured,
     legal_white,
+    new_games,
     throw_of,
 )
-from companion.coach.layout import Bits, Flags, Int8
+from companion.coach.layout import Flags
 
 
 class Policy(Protocol):
@@ -113,35 +114,6 @@ def _answers(games: Games, throw: Throw, legal: Flags, policies: Sequence[Policy
     return chosen
 
 
-@dataclass(slots=True)
-class Results:
-    """How the games of a batch ended, in the order in which they began.
-
-    Attributes:
-        sheet: (R, P, N) crosses as bits.
-        count: (R, P, N).
-        misses: (P, N).
-        closed_at: (R, N) as in `Games`.
-        end: (N,) BY_LOCKS or BY_MISSES.
-        turns: (N,) turns played.
-        totals: (P, N).
-    """
-
-    sheet: Bits
-    count: Int8
-    misses: Int8
-    closed_at: npt.NDArray[np.int16]
-    end: Int8
-    turns: npt.NDArray[np.int16]
-    totals: npt.NDArray[np.int16]
-
-    def winners(self) -> npt.NDArray[np.float64]:
-        """(P, N) each seat's share of the victory; ties are split."""
-        best = self.totals == self.totals.max(axis=0)
-        shares: npt.NDArray[np.float64] = best / np.sum(best, axis=0)
-        return shares
-
-
 def random_dice(rng: np.random.Generator, size: int) -> Dice:
     """(6, size) fair dice."""
     return rng.integers(1, 7, (6, size), np.int8)
@@ -154,8 +126,8 @@ def play(
     observe: Observer | None = None,
     *,
     throws: int = 0,
-) -> Results:
-    """Play every game of the batch to its end.
+) -> Games:
+    """Play every game of the batch to its end; return them in the order of their numbers.
 
     Finished games leave the arrays from time to time, so that the last long game does not cost as
     much as a full batch.
@@ -164,33 +136,16 @@ def play(
         throws: How many different series of dice there are; games whose numbers differ by a
             multiple of it have the same dice. 0 for dice of its own in every game.
     """
-    layout, size = games.layout, int(games.ids.max()) + 1 if games.size else 0
-    results = Results(
-        np.zeros((layout.rows, games.players, size), np.uint16),
-        np.zeros((layout.rows, games.players, size), np.int8),
-        np.zeros((games.players, size), np.int8),
-        np.zeros((layout.rows, size), np.int16),
-        np.zeros(size, np.int8),
-        np.zeros(size, np.int16),
-        np.zeros((games.players, size), np.int16),
-    )
+    size = int(games.ids.max()) + 1 if games.size else 0
+    ended = new_games(games.layout.plan.name, games.players, size, games.house)
     while games.size:
         dice = random_dice(rng, throws or games.size)
         play_turn(games, dice[:, games.ids % throws] if throws else dice, policies, observe)
         going = games.end == 0
         left = int(np.count_nonzero(going))
         if left < 0.85 * games.size:
-            _store(results, games.kept(~going))
+            done = games.kept(~going)
+            for name in ARRAYS:
+                getattr(ended, name)[..., done.ids] = getattr(done, name)
             games = games.kept(going)
-    return results
-
-
-def _store(results: Results, games: Games) -> None:
-    ids = games.ids
-    results.sheet[:, :, ids] = games.sheet
-    results.count[:, :, ids] = games.count
-    results.misses[:, ids] = games.misses
-    results.closed_at[:, ids] = games.closed_at
-    results.end[ids] = games.end
-    results.turns[ids] = games.turns
-    results.totals[:, ids] = games.totals()
+    return ended

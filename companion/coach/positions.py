@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from companion.coach.games import Games, Throw, new_games
+from companion.coach.games import ARRAYS, Games, Throw, new_games
 from companion.coach.layout import LAST, LOCK, SHUT, Flags
 from companion.coach.play import Policy, play
 from companion.engine import GameState
@@ -126,7 +127,7 @@ def values_of(
             rng = np.random.default_rng(1)
             results = play(batch, [policy] * players, rng, throws=rollouts)
             shape = (players, len(part), rollouts)
-            leads = lead_of(results.totals).reshape(shape)
+            leads = lead_of(results.totals()).reshape(shape)
             shares = results.winners().astype(np.float32).reshape(shape)
             for i, k in enumerate(part):
                 shift = positions[k].shift
@@ -141,25 +142,21 @@ def values_of(
 def _joined(each: Sequence[Games], copies: int) -> Games:
     """Join positions to one batch with `copies` of each."""
     first = each[0]
-
-    def join(name: str) -> npt.NDArray[np.generic]:
-        arrays = [getattr(games, name) for games in each]
-        return np.repeat(np.concatenate(arrays, axis=-1), copies, axis=-1)
-
     size = copies * sum(games.size for games in each)
     joined = new_games(first.layout.plan.name, first.players, size, first.house)
-    for name in ("next", "count", "sheet", "misses", "closed_at", "closed", "end", "turns"):
-        getattr(joined, name)[...] = join(name)
+    for name in ARRAYS:
+        if name != "ids":
+            arrays = np.concatenate([getattr(games, name) for games in each], axis=-1)
+            setattr(joined, name, np.repeat(arrays, copies, axis=-1))
     joined.turn, joined.gone = 1, first.gone
     return joined
 
 
 def seated_first(games: Games, seat: int) -> Games:
     """The same games with another seat as seat 0."""
-    turned = games.kept(np.ones(games.size, np.bool_))
-    for name in ("next", "count", "sheet"):
-        setattr(turned, name, np.roll(getattr(games, name), -seat, axis=1))
-    turned.misses = np.roll(games.misses, -seat, axis=0)
-    turned.gone = frozenset((each - seat) % games.players for each in games.gone)
-    turned.active = 0
-    return turned
+    turned: dict[str, Any] = {
+        name: np.roll(getattr(games, name), -seat, axis=-2)
+        for name in ("next", "count", "sheet", "misses")
+    }
+    gone = frozenset((each - seat) % games.players for each in games.gone)
+    return replace(games, **turned, gone=gone, active=0)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from companion.coach.games import BY_LOCKS, Games, new_games
 from companion.coach.layout import LOCK, Flags, Layout, layout_of
-from companion.coach.play import Policy, Results, Step, play
+from companion.coach.play import Policy, Step, play
 from companion.coach.policies import GREEDY, SKIP_TWO, RandomPlayer
 from companion.engine import (
     COLOURED,
@@ -95,7 +95,7 @@ def differences(
     variant: str,
     players: int,
     turns: Sequence[Turn],
-    results: Results,
+    results: Games,
     house: frozenset[HouseRule] = frozenset(),
 ) -> list[str]:
     """List the differences between the judge and a recorded batch; empty if there are none.
@@ -113,8 +113,9 @@ def differences(
             fault = _play_turn(states, game, turn, i)
             if fault:
                 found[game] = f"game {game}, turn {number + 1}: {fault}"
+    totals = results.totals().T.tolist()
     for game, state in enumerate(states):
-        fault = _compare_end(layout, state, results, game)
+        fault = _compare_end(layout, state, results, game, totals[game])
         if fault:
             found.setdefault(game, f"game {game}: {fault}")
     return list(found.values())
@@ -147,7 +148,9 @@ def _play_turn(states: list[GameState], game: int, turn: Turn, i: int) -> str | 
     return None
 
 
-def _compare_end(layout: Layout, state: GameState, results: Results, game: int) -> str | None:
+def _compare_end(
+    layout: Layout, state: GameState, results: Games, game: int, totals: list[int]
+) -> str | None:
     width, players = layout.plan.width, state.players
     sheets = tuple(
         sum(int(results.sheet[r, p, game]) << (r * width) for r in range(layout.rows))
@@ -161,7 +164,7 @@ def _compare_end(layout: Layout, state: GameState, results: Results, game: int) 
             ("end", state.end, end),
             ("turns", state.turn, int(results.turns[game])),
             ("closings", _closings(state), _closings_of(layout, results, game)),
-            ("totals", [state.total(p) for p in range(players)], results.totals[:, game].tolist()),
+            ("totals", [state.total(p) for p in range(players)], totals),
         )
     )
     for what, judged, computed in checks:
@@ -177,7 +180,7 @@ def _closings(state: GameState) -> Closings:
     return [(closing.row, closing.players, closing.action) for closing in state.closed]
 
 
-def _closings_of(layout: Layout, results: Results, game: int) -> Closings:
+def _closings_of(layout: Layout, results: Games, game: int) -> Closings:
     """Rows, the seats that closed them and the actions, in the order of closing."""
     at = results.closed_at[:, game].tolist()
     rows = sorted((r for r in range(layout.rows) if at[r]), key=lambda r: at[r])

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from companion.coach.games import Games, new_games
 from companion.coach.layout import LAST, Int8, Layout, layout_of
-from companion.coach.play import Policy, Results, Step, play
+from companion.coach.play import Policy, Step, play
 from companion.coach.policies import SKIP_TWO
 from companion.coach.tempo import (
     COUNTS,
@@ -103,7 +103,7 @@ def learn(
     return replace(tables, spread=_spread(layout_of(variant), tables, played))
 
 
-Played = list[tuple[list[Page], Results]]
+Played = list[tuple[list[Page], Games]]
 
 
 def _fit_turns_left(played: Played) -> Floats:
@@ -149,12 +149,13 @@ def _spread(layout: Layout, tables: Tables, played: Played) -> Floats:
     squares, number = np.full(PHASES, 25.0), np.ones(PHASES)
     flat = tables.worth.reshape(layout.rows, -1)
     for turns, results in played[:2]:
+        totals = results.totals()
         for page in turns:
             phase = _phases(tables.left, page)
             at = phase * (NEXTS * COUNTS) + page.states
             expected = np.sum([flat[row][at[row]] for row in range(layout.rows)], axis=0)
             expected -= layout.plan.miss_points * tables.miss[phase, page.misses]
-            change = results.totals[:, page.ids] - expected
+            change = totals[:, page.ids] - expected
             lead = change[0] - change[1:].max(axis=0) if len(change) > 1 else change[0]
             squares += np.bincount(phase, lead**2, PHASES)
             number += np.bincount(phase, minlength=PHASES)

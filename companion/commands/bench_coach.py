@@ -77,7 +77,7 @@ def solo() -> tuple[float, float]:
     """Mean total of the optimal player alone, and its standard error."""
     rng, player = np.random.default_rng(3), Optimum()
     batches = range(SOLO_GAMES // BATCH)
-    totals = [play(new_games("base", 1, BATCH), [player], rng).totals[0] for _ in batches]
+    totals = [play(new_games("base", 1, BATCH), [player], rng).totals()[0] for _ in batches]
     every = np.concatenate(totals)
     return float(every.mean()), float(every.std() / np.sqrt(every.size))
 
@@ -101,7 +101,7 @@ def at_one_table(games: int = TABLE_GAMES) -> TableResult:
         seated = names[first:] + names[:first]
         seats: Sequence[Policy] = [players[name] for name in seated]
         results = play(new_games("base", PLAYERS, size), seats, rng)
-        shares, totals = results.winners(), results.totals
+        shares, totals = results.winners(), results.totals()
         own = totals[seated.index("coach")]
         for seat, name in enumerate(seated):
             wins[name] += float(shares[seat].mean()) / PLAYERS

@@ -55,9 +55,9 @@ def test_a_game_that_somebody_has_left_is_played_to_its_end_as_well(variant: str
     """Who has left closes no row: the game does not end sooner for it."""
     left = go(new_game(PLANS[variant], 4), SeatClosed(3))
     bots = [coach_of(variant, 4)] * 4
-    went_on = play(games_from(left, 300), bots, np.random.default_rng(1)).totals[:3].mean()
+    went_on = play(games_from(left, 300), bots, np.random.default_rng(1)).totals()[:3].mean()
     three = [coach_of(variant, 3)] * 3
-    of_three = play(new_games(variant, 3, 300), three, np.random.default_rng(1)).totals.mean()
+    of_three = play(new_games(variant, 3, 300), three, np.random.default_rng(1)).totals().mean()
     assert went_on > 0.8 * of_three
 
 

@@ -133,4 +133,4 @@ def test_the_same_seed_plays_the_same_games() -> None:
         for _ in range(2)
     )
     assert (first.sheet == second.sheet).all()
-    assert (first.totals == second.totals).all()
+    assert (first.totals() == second.totals()).all()

@@ -44,7 +44,7 @@ def test_a_table_survives_packing() -> None:
 def play_alone(games: int, seed: int) -> np.ndarray:
     rng, player = np.random.default_rng(seed), solitaire.Optimum()
     batches = [play(new_games("base", 1, 5000), [player], rng) for _ in range(games // 5000)]
-    return np.concatenate([batch.totals[0] for batch in batches])
+    return np.concatenate([batch.totals()[0] for batch in batches])
 
 
 def test_the_optimum_scores_its_value() -> None:

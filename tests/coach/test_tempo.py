@@ -27,7 +27,7 @@ def test_it_crosses_legal_boxes_only(variant: str, players: int) -> None:
     results = play(
         new_games(variant, players, 60), [player] * players, np.random.default_rng(1), check
     )
-    assert results.totals.mean() > 40
+    assert results.totals().mean() > 40
 
 
 def test_it_beats_everybody_at_one_table() -> None:
