@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from companion.coach.games import dice_of, throw_of
+from companion.coach.games import dice_of, sum_of, throw_of
 from companion.coach.play import Policy
 from companion.coach.positions import games_from
 from companion.coach.solitaire import Optimum
@@ -54,8 +54,7 @@ def _choice(state: GameState, player: int, policy: Policy) -> Choice:
         chosen = policy.white(games, throw, allowed, slice(seat, seat + 1))[:, 0, 0]
     else:
         tokens = [
-            f"{plan.rows[option.row].key}"
-            f"{dice[option.white, 0] + dice[2 + layout.colours.index(option.owner), 0]}"
+            f"{plan.rows[option.row].key}{sum_of(layout, dice, option)[0]}"
             for option in layout.options
         ]
         allowed = np.array(

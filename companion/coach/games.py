@@ -150,14 +150,15 @@ def throw_of(layout: Layout, dice: Dice) -> Throw:
     for row in range(layout.rows):
         white[row] = up if layout.is_up[row] else down
     for o, option in enumerate(layout.options):
-        if option.row == option.owner:
-            made = dice[option.white] + dice[2 + layout.colours.index(option.owner)]
-            coloured[o] = made - np.int8(2) if layout.is_up[option.row] else np.int8(12) - made
-        else:
-            coloured[o] = coloured[
-                layout.options.index(Option(option.owner, option.owner, option.white))
-            ]
+        made = sum_of(layout, dice, option)
+        coloured[o] = made - np.int8(2) if layout.is_up[option.row] else np.int8(12) - made
     return Throw(dice, white, _bits_of(white), coloured, _bits_of(coloured))
+
+
+def sum_of(layout: Layout, dice: Dice, option: Option) -> Int8:
+    """(N,) what the two dice of an option make."""
+    made: Int8 = dice[option.white] + dice[2 + layout.colours.index(option.owner)]
+    return made
 
 
 def _bits_of(positions: Int8) -> Bits:

@@ -23,8 +23,7 @@ from itertools import pairwise
 import numpy as np
 
 from companion.coach.bots import coach_of
-from companion.coach.games import dice_of
-from companion.coach.layout import Option
+from companion.coach.games import dice_of, sum_of
 from companion.coach.play import Policy, play_turn
 from companion.coach.positions import (
     Branches,
@@ -292,17 +291,13 @@ def _study(turn: Turn, policy: Policy) -> _Studied:
     coloured = turn.action2[0] if turn.action2 else None
     games = games_from(state, players + 1)
     layout, dice = games.layout, dice_of(turn.roll, players + 1)
-
-    def made(option: Option) -> int:
-        return int(dice[option.white, 0] + dice[2 + layout.colours.index(option.owner), 0])
-
+    sums = [int(sum_of(layout, dice, option)[0]) for option in layout.options]
     rows = [plan.row_of(plan.bits[token]) if token else -1 for token in white]
     uses: list[int] = []
     if coloured:
         bit = plan.bits[coloured]
         number = plan.box_of(bit).number
-        of_row = layout.options_of[plan.row_of(bit)]
-        uses = [o for o in of_row if made(layout.options[o]) == number]
+        uses = [o for o in layout.options_of[plan.row_of(bit)] if sums[o] == number]
     is_over = turn.action2 is None  # there was no action 2
     branches = Branches(policy, rows, None if is_over else uses)
     play_turn(games, dice, [branches] * players)
@@ -319,9 +314,9 @@ def _study(turn: Turn, policy: Policy) -> _Studied:
         best = Answer(f"{plan.rows[row].key}{turn.roll.white_sum}" if row >= 0 else None)
         given = Answer(white[seat])
         if seat == 0:
-            option = layout.options[branches.coach_coloured]
-            token = f"{plan.rows[option.row].key}{made(option)}"
-            is_due = branches.coach_coloured >= 0 and not is_over
+            use = branches.coach_coloured
+            token = f"{plan.rows[layout.options[use].row].key}{sums[use]}"
+            is_due = use >= 0 and not is_over
             best = Answer(best.white, token if is_due else None)
             given = Answer(white[seat], coloured)
         answers.append((order[seat], given, best))
