@@ -9,6 +9,7 @@ choice ends the game.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -92,10 +93,9 @@ def features(games: Games) -> Floats:
     )
 
 
-def phases(tables: Tables, games: Games) -> Ints:
-    """(N,) the phase each game is in."""
-    left = tables.left @ features(games)
-    return np.searchsorted(PHASE_TURNS, left)
+def phases(left: Floats, seen: Floats) -> Ints:
+    """(N,) the phase each game is in, from `Tables.left` and its `features`."""
+    return np.searchsorted(PHASE_TURNS, left @ seen)
 
 
 class Tempo:
@@ -115,13 +115,13 @@ class Tempo:
 
     def white(self, games: Games, throw: Throw, legal: Flags, seats: slice) -> Flags:
         view = _View(self._tables, games)
-        chosen = np.zeros_like(legal)
+        rows, chosen = range(games.layout.rows), np.zeros_like(legal)
         for s, seat in enumerate(range(games.players)[seats]):
-            answers = view.white_answers(seat, throw.white, legal[:, s])
+            answers = view.answers(seat, rows, throw.white, legal[:, s])
             if seat == games.active:
                 scores = view.scores_of_turn(seat, throw, answers)
             else:
-                scores = view.scores(seat, answers.points, answers.closes, misses=None)
+                scores = view.scores(seat, answers, misses=None)
             scores = self._noisy(scores)
             scores[1:][~legal[:, s]] = -np.inf
             best = scores.argmax(axis=0)
@@ -132,7 +132,7 @@ class Tempo:
         view = _View(self._tables, games)
         seat = games.active
         answers = view.coloured_answers(seat, throw, legal)
-        scores = view.scores(seat, answers.points, answers.closes, misses=~crossed)
+        scores = view.scores(seat, answers, misses=~crossed)
         scores = self._noisy(scores)
         scores[1:][~legal] = -np.inf
         chosen: Flags = scores.argmax(axis=0) == np.arange(1, len(legal) + 1)[:, None]
@@ -159,7 +159,7 @@ class _View:
 
     def __init__(self, tables: Tables, games: Games) -> None:
         self.tables, self.games, layout = tables, games, games.layout
-        self.phase = phases(tables, games)
+        self.phase = phases(tables.left, features(games))
         self.base = self.phase * (NEXTS * COUNTS)
         self.worth = tables.worth.reshape(layout.rows, -1)
         states = np.minimum(games.next, LAST + 1).astype(np.int64) * COUNTS + games.count
@@ -181,27 +181,21 @@ class _View:
         found = self.worth[row][at + np.minimum(count, 12)]
         return np.where(closes, self.points[np.minimum(count + 1, 12)], found), closes
 
-    def white_answers(self, seat: int, positions: Int8, legal: Flags) -> _Answers:
-        rows = self.games.layout.rows
-        points = np.zeros((rows + 1, self.games.size), np.float32)
+    def answers(self, seat: int, rows: Sequence[int], positions: Int8, legal: Flags) -> _Answers:
+        """Crosses in these rows at (A - 1, N) positions, which may be legal."""
+        points = np.zeros((len(rows) + 1, self.games.size), np.float32)
         closes = np.full(points.shape, -1, np.int8)
-        for row in range(rows):
-            worth, is_closing = self.crossed(seat, row, positions[row])
-            points[row + 1] = worth - self.rows[row, seat]
-            closes[row + 1][is_closing & legal[row]] = row
+        for n, row in enumerate(rows):
+            worth, is_closing = self.crossed(seat, row, positions[n])
+            points[n + 1] = worth - self.rows[row, seat]
+            closes[n + 1][is_closing & legal[n]] = row
         return _Answers(points, closes)
 
     def coloured_answers(self, seat: int, throw: Throw, legal: Flags) -> _Answers:
-        options = self.games.layout.options
-        points = np.zeros((len(options) + 1, self.games.size), np.float32)
-        closes = np.full(points.shape, -1, np.int8)
-        for o, option in enumerate(options):
-            worth, is_closing = self.crossed(seat, option.row, throw.coloured[o])
-            points[o + 1] = worth - self.rows[option.row, seat]
-            closes[o + 1][is_closing & legal[o]] = option.row
-        return _Answers(points, closes)
+        rows = [option.row for option in self.games.layout.options]
+        return self.answers(seat, rows, throw.coloured, legal)
 
-    def scores(self, seat: int, points: Floats, closes: Int8, misses: Flags | None) -> Floats:
+    def scores(self, seat: int, answers: _Answers, misses: Flags | None) -> Floats:
         """(A, N) the leads that answers lead to, in points of equal chances to win.
 
         Args:
@@ -210,7 +204,7 @@ class _View:
         games, plan = self.games, self.games.layout.plan
         others = [p for p in range(games.players) if p != seat]
         rival = self.expected[others].max(axis=0) if others else np.zeros(games.size, np.float32)
-        lead: Floats = self.expected[seat] - rival + points
+        lead: Floats = self.expected[seat] - rival + answers.points
         spread = self.tables.spread[self.phase]
         if misses is not None:
             taken = games.misses[seat]
@@ -219,11 +213,10 @@ class _View:
             lead[0] -= np.where(misses, plan.miss_points * more, 0)
             ends = misses & (taken == plan.misses - 1)
             self._end(lead[0], ends, seat, others, np.float32(-plan.miss_points), spread)
-        where = np.flatnonzero((closes >= 0).any(axis=0))
-        if where.size:
-            for a in range(1, len(points)):
+        if (answers.closes >= 0).any():
+            for a in range(1, len(lead)):
                 for row in games.layout.colours:
-                    own = closes[a] == row
+                    own = answers.closes[a] == row
                     if own.any():
                         self._close(lead[a], own, row, seat, others, spread)
         return lead
@@ -268,14 +261,13 @@ class _View:
         games, layout = self.games, self.games.layout
         legal = legal_coloured(games, throw, None)
         coloured = self.coloured_answers(seat, throw, legal)
-        first = self.scores(seat, white.points, white.closes, misses=None)
+        first = self.scores(seat, white, misses=None)
         nothing = np.ones(games.size, np.bool_)
-        base = self.scores(seat, np.zeros((1, games.size), np.float32), white.closes[:1], None)[0]
-        alone = self.scores(seat, coloured.points, coloured.closes, misses=nothing)
+        alone = self.scores(seat, coloured, misses=nothing)
         alone[1:][~legal] = -np.inf
         result = np.empty_like(first)
         result[0] = alone.max(axis=0)
-        gains = alone[1:] - base
+        gains = alone[1:] - first[0]
         plain = np.where(legal, gains, -np.inf)
         for row in range(layout.rows):
             best = np.zeros(games.size, np.float32)

@@ -24,12 +24,12 @@ from companion.coach.tempo import (
     COUNTS,
     FEATURES,
     NEXTS,
-    PHASE_TURNS,
     PHASES,
     Floats,
     Tables,
     Tempo,
     features,
+    phases,
     row_points,
 )
 from companion.engine import MOST_PLAYERS, PLANS
@@ -116,10 +116,6 @@ def _fit_turns_left(played: Played) -> Floats:
     return np.linalg.solve(moment, cross).astype(np.float32)
 
 
-def _phases(left: Floats, page: Page) -> npt.NDArray[np.int64]:
-    return np.searchsorted(PHASE_TURNS, left @ page.seen)
-
-
 def _means(layout: Layout, left: Floats, played: Played) -> Tables:
     size = PHASES * NEXTS * COUNTS
     total, number = np.zeros((2, layout.rows, size))
@@ -127,7 +123,7 @@ def _means(layout: Layout, left: Floats, played: Played) -> Tables:
     for turns, results in played:
         final = row_points(layout, results.count)
         for page in turns:
-            phase = _phases(left, page)
+            phase = phases(left, page.seen)
             for row in range(layout.rows):
                 at = (phase * (NEXTS * COUNTS) + page.states[row]).ravel()
                 number[row] += np.bincount(at, minlength=size)
@@ -151,7 +147,7 @@ def _spread(layout: Layout, tables: Tables, played: Played) -> Floats:
     for turns, results in played[:2]:
         totals = results.totals()
         for page in turns:
-            phase = _phases(tables.left, page)
+            phase = phases(tables.left, page.seen)
             at = phase * (NEXTS * COUNTS) + page.states
             expected = np.sum([flat[row][at[row]] for row in range(layout.rows)], axis=0)
             expected -= layout.plan.miss_points * tables.miss[phase, page.misses]
