@@ -24,7 +24,6 @@ from companion.eventlog.reducer import next_to_begin
 from companion.eventlog.state import Game, Table
 from companion.eventlog.trail import Trail
 from companion.messages.announcements import (
-    Announcement,
     announce_closings,
     announce_passed,
     announce_turn,
@@ -47,23 +46,24 @@ def in_play(table: Table) -> tuple[DieColour, ...]:
     return (DieColour.WHITE, DieColour.WHITE, *game.state.dice)
 
 
-def begin(
-    table: Table,
+def _begin(
+    decision: Decision,
     variant: str,
     seats: Sequence[int],
     first: int,
     house: Iterable[str],
     number: int,
     *,
-    practice: bool = False,
-) -> tuple[Change, Announcement]:
-    """The start of a game, and its announcement.
+    practice: bool,
+) -> Decision:
+    """Add the start of a game.
 
     Args:
         seats: In playing order.
         first: Index of the seat that begins.
         practice: The coach suggests answers.
     """
+    table = decision.table
     names = [table.name(seat) for seat in seats]
     data = {
         "number": number,
@@ -78,21 +78,22 @@ def begin(
         data["bots"] = bots
     if practice:
         data["practice"] = True
-    return Change("started", data), announce_turn(names[first])
+    return decision.then(Change("started", data), announcement=announce_turn(names[first]))
 
 
-def begin_again(table: Table, game: Game) -> tuple[Change, Announcement] | None:
-    """Start a game without a roll again with everybody who has a seat now; None if unneeded."""
-    if game.rolled or game.state.phase is not Phase.ROLL:
-        return None
+def begin_again(decision: Decision) -> Decision:
+    """Start a game without a roll again if somebody has come: everybody who has a seat plays."""
+    table, game = decision.table, decision.table.game
+    if game is None or game.rolled or game.state.phase is not Phase.ROLL:
+        return decision
     seats = [seat.number for seat in table.seats]
     gone = [game.seats[player] for player in game.state.gone]
     first = game.seats[game.state.active]
     if first not in seats or not set(seats) > set(game.seats).difference(gone):
-        return None
+        return decision
     house = [rule.value for rule in game.state.setup.house]
     name, place = game.state.plan.name, seats.index(first)
-    return begin(table, name, seats, place, house, game.number, practice=game.practice)
+    return _begin(decision, name, seats, place, house, game.number, practice=game.practice)
 
 
 def decide_start(
@@ -114,10 +115,8 @@ def decide_start(
     if first is not None and first not in seats:
         return rejected("NO_SUCH_SEAT")
     place = draw(len(seats)) if first is None else seats.index(first)
-    started, announcement = begin(
-        table, variant, seats, place, house, table.games + 1, practice=practice
-    )
-    return nothing(table).then(started, announcement=announcement)
+    number = table.games + 1
+    return _begin(nothing(table), variant, seats, place, house, number, practice=practice)
 
 
 def decide_rematch(table: Table, draw: Draw) -> Decision | Rejected:
@@ -130,10 +129,8 @@ def decide_rematch(table: Table, draw: Draw) -> Decision | Rejected:
         return seats
     house = [rule.value for rule in game.state.setup.house]
     place, number = next_to_begin(game, seats), table.games + 1
-    started, announcement = begin(
-        table, game.state.plan.name, seats, place, house, number, practice=game.practice
-    )
-    return nothing(table).then(started, announcement=announcement)
+    variant, practice = game.state.plan.name, game.practice
+    return _begin(nothing(table), variant, seats, place, house, number, practice=practice)
 
 
 def _seats_to_start(table: Table) -> list[int] | Rejected:
@@ -306,12 +303,7 @@ def decide_undo(trail: Trail) -> Decision | Rejected:
     closings = announce_closings(now.state, now.names) if now and now.state.closings else None
     if closings is not None:
         announcements.append(closings)
-    decision = Decision((undone,), after, tuple(announcements))
-    start = begin_again(after, now) if now is not None else None
-    if start is None:
-        return decision
-    started, announcement = start  # somebody came since the roll that was the first
-    return decision.then(started, announcement=announcement)
+    return begin_again(Decision((undone,), after, tuple(announcements)))
 
 
 def is_seat_empty(table: Table, game: Game) -> bool:

@@ -96,12 +96,7 @@ def decide_join(table: Table, name: str, token: str, device: str | None) -> Deci
             return rejected("TABLE_FULL", ruling="E40")
         seated = {"seat": number, "name": shown, "token_hash": digest(token)}
         decision = nothing(table).then(Change("seated", seated))
-    game = decision.table.game
-    start = begin_again(decision.table, game) if game is not None else None
-    if start is not None:
-        started, announcement = start
-        decision = decision.then(started, announcement=announcement)
-    return _with_host(decision, device)
+    return _with_host(begin_again(decision), device)
 
 
 def decide_bot(table: Table, strength: str) -> Decision | Rejected:
