@@ -1,4 +1,4 @@
-"""Decide the steps of a game: start, answer, close, correct, undo, end (pure)."""
+"""Decide the steps of a game: start, answer, close, undo (pure)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from companion.engine import (
     PLANS,
     ActionClosed,
     Answered,
-    EndedEarly,
     Event,
     GameState,
     HouseRule,
     Phase,
-    Roll,
-    RollCorrected,
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.eventlog.record import Change, Entry, Move, Record
+from companion.eventlog.record import Change, Record
 from companion.eventlog.reducer import next_to_begin
 from companion.eventlog.state import Game, Table
 from companion.eventlog.trail import Trail
@@ -248,10 +245,10 @@ def _order_of(key: str) -> tuple[str, int]:
     return (sender, int(number)) if sender and number.isdecimal() else ("", 0)
 
 
-def keys_after(keys: tuple[str, ...], entries: Iterable[Record | Entry]) -> tuple[str, ...]:
+def keys_after(keys: tuple[str, ...], records: Iterable[Record]) -> tuple[str, ...]:
     """The idempotency keys to remember, the newest last."""
-    details = (each.details if isinstance(each, Move) else each.data for each in entries)
-    return (*keys, *(str(data["key"]) for data in details if "key" in data))[-KEYS_KEPT:]
+    found = (str(each.data["key"]) for each in records if "key" in each.data)
+    return (*keys, *found)[-KEYS_KEPT:]
 
 
 def decide_close(table: Table) -> Decision | Rejected:
@@ -270,19 +267,6 @@ def decide_close(table: Table) -> Decision | Rejected:
     return decision if is_over else replace(decision, notice=announce_passed(passed))
 
 
-def decide_end(table: Table) -> Decision | Rejected:
-    """End the game before the rules do."""
-    return decide_move(table, EndedEarly())
-
-
-def decide_correction(table: Table, roll: Roll) -> Decision | Rejected:
-    """Replace misread dice while an action is open.
-
-    Answers that the right dice do not allow are returned to their players.
-    """
-    return decide_move(table, RollCorrected(roll))
-
-
 def decide_undo(trail: Trail) -> Decision | Rejected:
     """Undo the last settled step: an ending, a closed action with its last answer, or a roll.
 
@@ -292,7 +276,7 @@ def decide_undo(trail: Trail) -> Decision | Rejected:
     game = table.game
     if kept is None or game is None:
         return rejected("NOTHING_TO_UNDO")
-    if is_seat_empty(table, game):
+    if without_seat(table, game):
         return rejected("SEAT_EMPTY")
     undone = Change("undone", {"revision": kept})
     after = trail.back_to(kept).at(table.revision + 1).table
@@ -306,9 +290,7 @@ def decide_undo(trail: Trail) -> Decision | Rejected:
     return begin_again(Decision((undone,), after, tuple(announcements)))
 
 
-def is_seat_empty(table: Table, game: Game) -> bool:
-    """Whether a player of a game has no seat any more."""
-    return any(
-        player not in game.state.gone and table.seat(seat) is None
-        for player, seat in enumerate(game.seats)
-    )
+def without_seat(table: Table, game: Game) -> list[int]:
+    """The players of a game who have no seat any more."""
+    seats = enumerate(game.seats)
+    return [n for n, seat in seats if n not in game.state.gone and table.seat(seat) is None]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from companion.engine import End, GameState, Phase, Roll
+from companion.engine import End, EndedEarly, GameState, Phase, Roll, RollCorrected
 from companion.eventlog.state import Game, Table
 from companion.eventlog.trail import Trail
 from companion.messages.announcements import box_line, die_term, is_die_out, row_term
 from companion.messages.catalogue import Line, all_of, line
-from companion.session.decision import Decision, Rejected
-from companion.session.play import decide_close, decide_correction, decide_end, decide_undo
+from companion.session.decision import Decision, Rejected, decide_move
+from companion.session.play import decide_close, decide_undo
 
 
 class HostStep(StrEnum):
@@ -37,11 +37,11 @@ def decide_host_step(trail: Trail, step: HostStep, roll: Roll | None) -> Decisio
         case HostStep.CLOSE:
             return decide_close(table)
         case HostStep.END:
-            return decide_end(table)
+            return decide_move(table, EndedEarly())
         case HostStep.CORRECT:
             if roll is None:
                 raise ValueError("a correction needs the right dice")
-            return decide_correction(table, roll)
+            return decide_move(table, RollCorrected(roll))  # may return answers to their players
 
 
 def precondition_of(trail: Trail, step: HostStep) -> str:

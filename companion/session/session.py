@@ -136,11 +136,8 @@ class Session:
     def _release_empty_seats(self) -> None:
         """Let players without a seat leave a damaged game: nobody would answer for them."""
         game = self._table.running
-        if game is None:
-            return
-        for player, seat in enumerate(game.seats):
-            if player not in game.state.gone and self._table.seat(seat) is None:
-                self._take_decided(decide_move(self._table, SeatClosed(player)))
+        for player in play.without_seat(self._table, game) if game is not None else ():
+            self._take_decided(decide_move(self._table, SeatClosed(player)))
 
     def _announce_position(self) -> None:
         """Announce where the game stands, and give everybody time to change their answer."""
