@@ -57,23 +57,17 @@ class Compared:
     Attributes:
         digest: Of the whole log.
         marks: Those that were asked for.
-        is_whole: Every row is as it was written.
-        is_same: The journal has the same lines; at most some are missing at its end.
+        may_go_on: Every row is as it was written, and the journal has the same lines; at most some
+            are missing at its end.
         size: Bytes of the journal up to the end of the last line it shares with the log.
         missing: The lines that are not in it.
     """
 
     digest: Digest = field(default_factory=Digest)
     marks: set[Mark] = field(default_factory=set)
-    is_whole: bool = True
-    is_same: bool = True
+    may_go_on: bool = True
     size: int = 0
     missing: bytes = b""
-
-    @property
-    def may_go_on(self) -> bool:
-        """Whether nothing is damaged and the journal only has to be continued."""
-        return self.is_whole and self.is_same
 
 
 def compare(db: sqlite3.Connection, journal: Path, wanted: Collection[int] = ()) -> Compared:
@@ -96,7 +90,7 @@ def compare(db: sqlite3.Connection, journal: Path, wanted: Collection[int] = ())
         while piece := list(islice(rows, PIECE)):
             revisions = [revision for revision, _ in piece]
             lines = [line or b"" for _, line in piece]
-            found.is_whole = found.is_whole and all(map(is_whole, lines))
+            found.may_go_on = found.may_go_on and all(map(is_whole, lines))
             for revision in wanted:
                 if found.digest.mark.revision < revision <= revisions[-1]:
                     before = lines[: bisect_right(revisions, revision)]
@@ -106,21 +100,21 @@ def compare(db: sqlite3.Connection, journal: Path, wanted: Collection[int] = ())
             _match(found, file, data)
         rest = file.read()
     if b"\n" in rest:
-        found.is_same = False
+        found.may_go_on = False
     return found
 
 
 def _match(found: Compared, file: BinaryIO, data: bytes) -> None:
     if found.missing:
         found.missing += data
-    elif found.is_same:
+    elif found.may_go_on:
         same = file.read(len(data))
         if same == data:
             found.size += len(data)
             return
-        found.is_same = data.startswith(same)
+        found.may_go_on = data.startswith(same)
         shared = same.rfind(b"\n") + 1
         found.size += shared
         found.missing = data[shared:]
     if len(found.missing) > MOST_MISSING:
-        found.is_same, found.missing = False, b""
+        found.may_go_on, found.missing = False, b""

@@ -113,7 +113,7 @@ def open_or_salvage(path: Path, report: Report) -> Opened:
         wal = b""
     in_wal = {row.revision: row for row in rows_in_wal(wal)}
     db, why = _open_if_whole(path)
-    found = Compared(is_whole=False)
+    found = Compared(may_go_on=False)
     derived: dict[str, Derived] = {}
     if db is not None:
         with suppress(sqlite3.Error):
