@@ -36,7 +36,7 @@ class Accuracy:
     dice_seen: int = 0
     dice_right: int = 0
 
-    def plus(self, reading: dict[str, object], roll: Roll) -> Accuracy:
+    def plus(self, reading: Mapping[str, Any], roll: Roll) -> Accuracy:
         """Add one roll: the reading and the confirmed values."""
         seen, right = _compare(reading, roll)
         is_offered = reading.get("status") == "ok"
@@ -53,28 +53,26 @@ class Accuracy:
 
 def accuracy_of(records: Iterable[Record]) -> Accuracy:
     """Count over a log; a corrected roll counts with its final values."""
-    readings: list[dict[str, object] | None] = []
-    rolls: list[Roll | None] = []
+    seen: list[tuple[dict[str, Any], Roll]] = []
     last: dict[int, int] = {}  # by game, its last roll: a game may be put aside before a correction
     rows = visible_records(row for row in records if row.kind not in _OTHERS)
     for record, span in zip(rows, spans_of(rows), strict=True):
+        if record.kind == "rolled":
+            last.pop(id(span), None)
         try:
             entry = to_entry(record)
         except NotationError:
-            if record.kind == "rolled":
-                last.pop(id(span), None)
             continue
         event = entry.event if isinstance(entry, Move) else None
-        if isinstance(event, Rolled):
-            found = record.data.get("eye")
-            last[id(span)] = len(rolls)
-            readings.append(found if _is_readable(found) else None)
-            rolls.append(event.roll)
+        if isinstance(event, Rolled) and _is_readable(reading := record.data.get("eye")):
+            last[id(span)] = len(seen)
+            seen.append((reading, event.roll))
         elif isinstance(event, RollCorrected) and id(span) in last:
-            rolls[last[id(span)]] = event.roll
+            place = last[id(span)]
+            seen[place] = seen[place][0], event.roll
     total = Accuracy()
-    for reading, roll in zip(readings, rolls, strict=True):
-        total = total.plus(reading, roll) if reading is not None and roll is not None else total
+    for reading, roll in seen:
+        total = total.plus(reading, roll)
     return total
 
 
@@ -95,11 +93,10 @@ def offered_before(reading: object, roll: Roll) -> Roll | None:
 
 def _compare(reading: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
     """Count the dice of a confirmed roll that the reading gave a value, and those it got right."""
-    left = [DieColour.WHITE.value] * 2 + [colour.value for colour, _ in roll.coloured]
-    right = [*roll.white, *(value for _, value in roll.coloured)]
-    truth = sorted(zip(left, right, strict=True))
+    truth = [("white", value) for value in roll.white]
+    truth += [(colour.value, value) for colour, value in roll.coloured]
     seen = correct = 0
-    for colour, value, *_ in reading.get("dice", []):
+    for colour, value, *_ in reading["dice"]:
         if value is None or colour not in {name for name, _ in truth}:
             continue
         seen += 1
