@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-from companion.engine import Event, GameState, Phase, Refusal, Roll, Rolled, apply, fold
+from companion.engine import Event, GameState, HouseRule, Phase, Refusal, Roll, Rolled, apply, fold
 from companion.engine.notation import (
     GameRecord,
     from_lines,
@@ -25,7 +26,7 @@ from companion.eventlog.projection import GameSpan, project, spans_of, visible_r
 from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
 from companion.eventlog.state import STRENGTHS
 from companion.history.accuracy import offered_before
-from companion.history.results import Result, result_of_state, spans_of_revisions
+from companion.history.results import Result, dice_of, spans_of_revisions
 from companion.wire.structs import WireError, convert, plain
 
 PIECE = 10_000
@@ -75,17 +76,30 @@ class SavedGame:
     @property
     def result(self) -> Result:
         """How it stands or ended."""
-        return result_of_state(
-            self.state,
+        state, players = self.state, range(self.state.players)
+        moves = "\n".join(to_lines(self.start, self.events, self.names))
+        rolls, misread = dice_of(self.events, dict(self.offered))
+        return Result(
             number=self.number,
             at=self.at,
             names=self.names,
-            events=self.events,
-            lines=to_lines(self.start, self.events, self.names),
-            offered=dict(self.offered),
+            variant=state.plan.name,
+            house=tuple(rule.value for rule in HouseRule if rule in state.setup.house),
+            first=state.first,
+            turns=state.turn,
+            end=state.end.value if state.end else None,
             fault=self.fault,
             is_imported=self.is_imported,
             has_bots=any(self.bots) or self.practice,
+            ranking=state.ranking,
+            totals=tuple(state.total(p) for p in players),
+            misses=state.misses,
+            crosses=tuple(state.crosses[p].bit_count() for p in players),
+            closings=tuple(sum(p in closing.players for closing in state.closed) for p in players),
+            rows=tuple(state.points(p) for p in players),
+            played=hashlib.blake2b(moves.encode(), digest_size=8).hexdigest(),
+            rolls=rolls,
+            misread=misread,
         )
 
     def after_turn(self, turn: int) -> SavedGame:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from companion.engine import (
@@ -11,9 +10,6 @@ from companion.engine import (
     DieColour,
     End,
     Event,
-    GameState,
-    HouseRule,
-    Phase,
     Roll,
     RollCorrected,
     Rolled,
@@ -88,56 +84,16 @@ class Result:
         return tuple(player for rank, player in self.ranking if rank == 1) if is_won else ()
 
 
-def result_of_state(
-    state: GameState,
-    *,
-    number: int,
-    at: str,
-    names: tuple[str, ...],
-    events: Sequence[Event],
-    lines: list[str],
-    offered: Mapping[int, Roll | None],
-    fault: str | None,
-    is_imported: bool,
-    has_bots: bool,
-) -> Result:
-    """The result of a game from its state; other arguments as in `Result`.
+def dice_of(
+    events: Iterable[Event], offered: Mapping[int, Roll | None]
+) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
+    """The `rolls` and `misread` of a result.
 
     Args:
-        events: The moves that led to it.
-        lines: Its record without a date.
+        events: The moves of the game.
         offered: What the camera had offered, by number of a roll that was entered or corrected by
             hand before it was confirmed, from 1; None for nothing.
     """
-    players = range(state.players)
-    rolls, misread = _dice(events, offered)
-    return Result(
-        number=number,
-        at=at,
-        names=names,
-        variant=state.plan.name,
-        house=tuple(rule.value for rule in HouseRule if rule in state.setup.house),
-        first=state.first,
-        turns=state.turn,
-        end=state.end.value if state.end and state.phase is Phase.OVER else None,
-        fault=fault,
-        is_imported=is_imported,
-        has_bots=has_bots,
-        ranking=tuple((rank, player) for rank, player in state.ranking),
-        totals=tuple(state.total(p) for p in players),
-        misses=state.misses,
-        crosses=tuple(state.crosses[p].bit_count() for p in players),
-        closings=tuple(sum(p in closing.players for closing in state.closed) for p in players),
-        rows=tuple(state.points(p) for p in players),
-        played=hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest(),
-        rolls=rolls,
-        misread=misread,
-    )
-
-
-def _dice(
-    events: Sequence[Event], offered: Mapping[int, Roll | None]
-) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
     rolls: list[Roll] = []
     shown: list[Roll | None] = []
     for event in events:
