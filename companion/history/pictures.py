@@ -79,7 +79,7 @@ class Pictures:
 
     def _drop_oldest(self) -> None:
         found = self._found()
-        for _, path in found[: max(0, len(found) - self._most)]:
+        for *_, path in found[: max(0, len(found) - self._most)]:
             path.unlink(missing_ok=True)
 
     def _drop_unfinished(self) -> None:
@@ -91,35 +91,25 @@ class Pictures:
         """All saved pictures, newest first."""
         with self._mutex:
             kept = []
-            for revision, path in reversed(self._found()):
-                match = _NAME.fullmatch(path.name)
+            for revision, game, turn, path in reversed(self._found()):
                 try:
                     stat = path.stat()
                 except OSError:
                     continue  # deleted since the listing
                 if not stat.st_size:
                     continue  # a plug was pulled before it was on the disk
-                assert match is not None
-                at = datetime.fromtimestamp(stat.st_mtime).astimezone()
-                kept.append(
-                    KeptPicture(
-                        revision,
-                        int(match[1]),
-                        int(match[2]),
-                        at.isoformat(timespec="seconds"),
-                        stat.st_size,
-                    )
+                at = (
+                    datetime.fromtimestamp(stat.st_mtime).astimezone().isoformat(timespec="seconds")
                 )
+                kept.append(KeptPicture(revision, game, turn, at, stat.st_size))
             return kept
 
     def jpeg(self, revision: int) -> bytes | None:
         """The picture of a roll by its revision, or None."""
         with self._mutex:
             try:
-                return next(
-                    (path.read_bytes() for number, path in self._found() if number == revision),
-                    None,
-                )
+                found = (path for number, *_, path in self._found() if number == revision)
+                return next((path.read_bytes() for path in found), None)
             except OSError:
                 return None
 
@@ -130,7 +120,7 @@ class Pictures:
             OSError: A picture cannot be deleted.
         """
         with self._mutex:
-            gone = [path for number, path in self._found() if revision in (None, number)]
+            gone = [path for number, *_, path in self._found() if revision in (None, number)]
             for path in gone:
                 path.unlink(missing_ok=True)
             return len(gone)
@@ -143,15 +133,15 @@ class Pictures:
         """
         with self._mutex:
             self._drop_unfinished()
-        for picture in self.all():
-            if picture.game in numbers:
-                self.delete(picture.revision)
+            for _, game, _, path in self._found():
+                if game in numbers:
+                    path.unlink(missing_ok=True)
 
-    def _found(self) -> list[tuple[int, Path]]:
-        """Revision and file of each picture, oldest first."""
+    def _found(self) -> list[tuple[int, int, int, Path]]:
+        """Revision, game, turn and file of each picture, oldest first."""
         try:
             paths = list(self._directory.iterdir())
         except OSError:
             return []
         matches = ((_NAME.fullmatch(path.name), path) for path in paths)
-        return sorted((int(match[3]), path) for match, path in matches if match is not None)
+        return sorted((int(m[3]), int(m[1]), int(m[2]), path) for m, path in matches if m)
