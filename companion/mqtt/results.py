@@ -20,10 +20,10 @@ from companion.engine import HouseRule
 from companion.history import results as history
 from companion.history.archive import SavedGame
 from companion.mqtt import payloads
-from companion.mqtt.payloads import encoded, game_id
+from companion.mqtt.payloads import game_id
 from companion.mqtt.topics import is_table_id
 from companion.wire.files import read_text, write_whole
-from companion.wire.structs import Meta, Struct, WireError, convert, field
+from companion.wire.structs import Meta, Struct, WireError, convert, encode, field
 
 LOGGER = logging.getLogger(__name__)
 
@@ -167,7 +167,7 @@ class Ledger:
 
     def _save(self) -> None:
         try:
-            write_whole(self._path, _text(self._file))
+            write_whole(self._path, encode(self._file))
             self._has_complained = False
         except OSError as error:
             if not self._has_complained:
@@ -217,7 +217,3 @@ def _digest(game: history.Result, name: str, *, shows_names: bool) -> str:
         return "open"
     shown = [game.played, game.end, name, game.names if shows_names else ()]
     return hashlib.blake2b(json.dumps(shown).encode(), digest_size=8).hexdigest()
-
-
-def _text(file: _File) -> str:
-    return encoded(file).decode()

@@ -61,18 +61,13 @@ class TableTopics:
     club: str
     table: str
 
-    @property
-    def base(self) -> str:
-        """The beginning of all topics of the table, without the last slash."""
-        return f"{ROOT}/{self.club}/tables/{self.table}"
-
     def of(self, kind: Kind) -> str:
         """A topic of the table; `Kind.RESULT` has one for each game instead."""
-        return f"{self.base}/{kind.value}"
+        return f"{ROOT}/{self.club}/tables/{self.table}/{kind.value}"
 
     def result(self, game: str) -> str:
         """The topic of a finished game, by `payloads.Result.game`."""
-        return f"{self.base}/{Kind.RESULT.value}/{game}"
+        return f"{self.of(Kind.RESULT)}/{game}"
 
 
 @dataclass(frozen=True, slots=True)
