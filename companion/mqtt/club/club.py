@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from companion.errors import StoreError
@@ -99,7 +99,7 @@ class Club:
         self._unkept: dict[tuple[str, str], Result] = {}
         self._is_failing = False
         self._complained: set[str] = set()
-        self._made: _Made | None = None
+        self._made: View | None = None  # but for its version and tables
         self._rated: tuple[Sequence[Result], Ratings] | None = None
 
     @property
@@ -134,24 +134,20 @@ class Club:
         with self._notifier.transaction():
             evening = self._tonight()
             made = self._made
-            if made is None or made.tonight.evening != evening:
+            if made is None or made.evening != evening:
                 results = self._in_order()
                 earlier = [each for each in results if each.evening < evening.id]
-                made = self._made = _Made(
-                    summary_of(evening, results, self._rated_before(earlier)),
-                    tuple(known_names(evening, self._evenings.values(), results)),
-                    tuple(sorted({each.evening for each in earlier} - {""}, reverse=True)),
+                tonight = summary_of(evening, results, self._rated_before(earlier))
+                made = self._made = View(
+                    tonight.evening,
+                    tonight.done,
+                    tonight.places,
+                    tonight.rated,
+                    known=tuple(known_names(evening, self._evenings.values(), results)),
+                    earlier=tuple(sorted({each.evening for each in earlier} - {""}, reverse=True)),
                 )
-            return View(
-                self._notifier.version,
-                evening,
-                made.tonight.done,
-                made.tonight.places,
-                made.tonight.rated,
-                tuple(sorted(self._tables.values(), key=by_name)),
-                made.known,
-                made.earlier,
-            )
+            tables = tuple(sorted(self._tables.values(), key=by_name))
+            return replace(made, version=self._notifier.version, tables=tables)
 
     def summary(self, evening: str) -> Summary | None:
         """An evening by its id; None if nothing is known of it."""
@@ -420,12 +416,3 @@ class Club:
 
     def _in_order(self) -> list[Result]:
         return sorted(self._results.values(), key=by_time)
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """The parts of a view that only results and the organiser change."""
-
-    tonight: Summary
-    known: tuple[str, ...]
-    earlier: tuple[str, ...]

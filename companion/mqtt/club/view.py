@@ -35,7 +35,17 @@ class TableView:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class Summary:
+    """An evening's games, standings, and the ratings after it."""
+
+    evening: Evening
+    done: Played
+    places: tuple[Place, ...]
+    rated: Ratings
+
+
+@dataclass(frozen=True, slots=True)
+class View(Summary):
     """Everything that a page shows of a club night.
 
     Attributes:
@@ -45,24 +55,10 @@ class View:
         earlier: Ids of earlier evenings with games, the latest first.
     """
 
-    version: int
-    evening: Evening
-    done: Played
-    places: tuple[Place, ...]
-    rated: Ratings
-    tables: tuple[TableView, ...]
-    known: tuple[str, ...]
-    earlier: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """An evening's games, standings, and the ratings after it."""
-
-    evening: Evening
-    done: Played
-    places: tuple[Place, ...]
-    rated: Ratings
+    version: int = 0
+    tables: tuple[TableView, ...] = ()
+    known: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
 
 
 def summary_of(evening: Evening, results: Sequence[Result], before: Ratings) -> Summary:
