@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -84,16 +84,6 @@ class Evening:
     v: Annotated[int, Meta(ge=1, le=1)] = 1
 
     @property
-    def name_lists(self) -> list[list[str]]:
-        """The names of the members, and those in each round."""
-        return [[member.name for member in self.members], *map(list, map(_named, self.rounds))]
-
-    @property
-    def names(self) -> list[str]:
-        """Every name in it, some more than once."""
-        return [name for names in self.name_lists for name in names]
-
-    @property
     def here(self) -> list[str]:
         """Names of the players who are here, in the order they came."""
         return [member.name for member in self.members if member.is_here]
@@ -116,10 +106,10 @@ def check_received(evening: Evening, known: Evening | None) -> None:
     most = MOST_CHANGES + (known.revision if known is not None else 0)
     if evening.revision > most:
         raise WireError("revision", f"{most} at most", evening.revision, "range")
-    for name in evening.names:
-        if clean_name(name) != name:
-            raise WireError("", "clean names", name[:20], "text")
-    for names in evening.name_lists:
+    for names in ([member.name for member in evening.members], *map(_named, evening.rounds)):
+        for name in names:
+            if clean_name(name) != name:
+                raise WireError("", "clean names", name[:20], "text")
         if len({name_key(name) for name in names}) < len(names):
             raise WireError("", "everybody once", ", ".join(names)[:40], "text")
 
@@ -154,7 +144,8 @@ def without_member(evening: Evening, name: str) -> Evening:
     key = name_key(name)
     if any(key == name_key(each) for round_ in evening.rounds for each in _named(round_)):
         return _with_presence(evening, name, is_here=False)
-    return _changed(evening, members=_others(evening.members, key))
+    others = tuple(member for member in evening.members if name_key(member.name) != key)
+    return _changed(evening, members=others)
 
 
 def with_form(evening: Evening, system: str, size: int) -> Evening:
@@ -212,10 +203,6 @@ def _with_presence(evening: Evening, name: str, *, is_here: bool) -> Evening:
         for member in evening.members
     )
     return _changed(evening, members=members)
-
-
-def _others(members: Iterable[Member], key: str) -> tuple[Member, ...]:
-    return tuple(member for member in members if name_key(member.name) != key)
 
 
 def _named(round_: Round) -> list[str]:
