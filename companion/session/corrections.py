@@ -100,21 +100,14 @@ def decide_fix(
     die, since = die_at(tray.read.dice, at), tray.still_since
     if die is None or since is None or frame < since or not tray.read.status.is_correctable:
         return rejected("TRAY_CHANGED")
-    fix = fix_of(die, value, colour)
-    if fix is None or not 1 <= value <= 6:
+    named = colour or die.colour
+    if named is None or not 1 <= value <= 6:
         return rejected("BAD_DIE")
+    fix = Fix(die.centre_xy, _reach(die), named, value)
     others = tray.made.fixes if tray.made.hold(tray.read, since) else ()
     fixes = (*(old for old in others if not is_at(old, fix.centre)), fix)
     shown = with_fixes(tray.read, fixes, in_play(table))
     return replace(tray, shown=shown, made=Corrections(fixes, tray.read.dice, since))
-
-
-def fix_of(die: DieView, value: int, colour: DieColour | None) -> Fix | None:
-    """The correction of a die; None if neither the reading nor the person names its colour."""
-    named = colour or die.colour
-    if named is None:
-        return None
-    return Fix(die.centre_xy, _reach(die), named, value)
 
 
 def die_at(dice: Sequence[DieView], at: tuple[float, float]) -> DieView | None:
@@ -167,7 +160,8 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], dice_in_play: Sequence[DieC
     if tray.status is TrayStatus.OK or (doubted and solved):
         roll = _roll_of(dice, dice_in_play)
     if roll is None:
-        return replace(tray, dice=dice, roll=None, status=_not_ok(tray.status))
+        status = TrayStatus.UNCERTAIN if tray.status is TrayStatus.OK else tray.status
+        return replace(tray, dice=dice, roll=None, status=status)
     kept = tuple(problem for problem in tray.problems if problem not in doubted)
     return replace(tray, dice=dice, roll=roll, status=TrayStatus.OK, problems=kept)
 
@@ -218,10 +212,6 @@ def _fixed(die: DieView, fixes: Sequence[Fix]) -> DieView:
         if is_at(fix, die.centre_xy) and die.in_tray:
             return replace(die, colour=fix.colour, value=fix.value, by_hand=True)
     return die
-
-
-def _not_ok(status: TrayStatus) -> TrayStatus:
-    return TrayStatus.UNCERTAIN if status is TrayStatus.OK else status
 
 
 def _roll_of(dice: Sequence[DieView], dice_in_play: Sequence[DieColour]) -> Roll | None:

@@ -12,6 +12,7 @@ from companion.eventlog.names import LONGEST_NAME, clean_name, name_fault, name_
 from companion.eventlog.record import Change
 from companion.eventlog.state import Table, free_seat
 from companion.session.decision import Decision, Rejected, nothing, rejected
+from companion.session.games import decide_release
 from companion.session.play import begin_again
 from companion.session.ports import CallLater, Cancel
 
@@ -120,9 +121,7 @@ def decide_leave(table: Table, seat: int) -> Decision | Rejected:
     game = table.running
     if game is not None and seat in game.seats:
         return rejected("SEAT_IN_GAME")
-    if table.seat(seat) is None:
-        return nothing(table)
-    return nothing(table).then(Change("left", {"seat": seat}))
+    return decide_release(table, seat)
 
 
 def decide_claim(
