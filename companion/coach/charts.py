@@ -7,7 +7,7 @@ are readable in light and dark, and scale from a phone to a television.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -155,25 +155,17 @@ def scores_chart(
         SubElement(svg, "polygon", {"points": corners})
     places = _apart([y(total) for total in course.totals[-1]], 20)
     for p, name in enumerate(names):
-        colour = COLOURS[p % len(COLOURS)]
+        colour = COLOURS[p]
         points = " ".join(f"{x(t):.1f},{y(all_[p]):.1f}" for t, all_ in enumerate(course.totals))
-        stroke = {
-            "stroke": colour,
-            "stroke-width": "3",
-            "stroke-dasharray": DASHES[p % len(DASHES)],
-        }
+        stroke = {"stroke": colour, "stroke-width": "3", "stroke-dasharray": DASHES[p]}
         SubElement(svg, "polyline", {"points": points, "fill": "none"} | stroke)
         for turn, player in course.misses:
             if player == p and turn < len(course.totals):
                 place = {"cx": f"{x(turn):.1f}", "cy": f"{y(course.totals[turn][p]):.1f}"}
                 SubElement(svg, "circle", place | {"r": "5", "fill": "none", "stroke": colour})
         begins, ends = WIDTH - RIGHT + 6, WIDTH - RIGHT + 6 + KEY
-        key = {
-            "x1": f"{begins}",
-            "x2": f"{ends}",
-            "y1": f"{places[p]:.1f}",
-            "y2": f"{places[p]:.1f}",
-        }
+        height = f"{places[p]:.1f}"
+        key = {"x1": f"{begins}", "x2": f"{ends}", "y1": height, "y2": height}
         SubElement(svg, "line", key | stroke)
         _text(svg, ends + 5, places[p] + 5, _short(name))
     return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
@@ -189,7 +181,7 @@ def luck_chart(
     """
     title = phrases.say("chart.luck")
     bars = [
-        (name, kind, part, COLOURS[p % len(COLOURS)])
+        (name, kind, part, COLOURS[p])
         for p, name in enumerate(names)
         for kind, part in (
             (phrases.say("chart.luck_name"), review.luck[p]),
@@ -205,17 +197,7 @@ def luck_chart(
         middle, wide = row + 31, part.value * scale
         _text(svg, 8, row + 18, f"{_short(name)}, {kind}")
         _line(svg, zero, row + 20, zero, row + 42, opacity="0.6")
-        SubElement(
-            svg,
-            "rect",
-            {
-                "x": f"{min(zero, zero + wide):.1f}",
-                "y": f"{middle - 7}",
-                "width": f"{abs(wide):.1f}",
-                "height": "14",
-                "fill": colour,
-            },
-        )
+        _rect(svg, min(zero, zero + wide), middle - 7, abs(wide), 14, {"fill": colour})
         half = 2 * part.error * scale
         _line(svg, zero + wide - half, middle, zero + wide + half, middle)
     for mark in (-most, most):
@@ -255,18 +237,16 @@ def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
         left = LEFT / 2 + k * group
         most = max(1.0, each.high, *each.counts) * 1.05
         top, bottom = floor - each.high / most * room, floor - each.low / most * room
-        band = {"x": f"{left:.1f}", "width": f"{group - 12:.1f}", "fill": "currentColor"}
-        band |= {"y": f"{top:.1f}", "height": f"{bottom - top:.1f}", "fill-opacity": "0.15"}
-        SubElement(svg, "rect", band)
+        style = {"fill": "currentColor", "fill-opacity": "0.15"}
+        _rect(svg, left, top, group - 12, bottom - top, style)
         for face, count in enumerate(each.counts):
             middle = left + (face + 0.5) * (group - 12) / FACES
             _line(svg, middle, floor, middle, floor - count / most * room, width=8)
             _text(svg, middle, floor + 17, str(face + 1), anchor="middle")
             if each.misread[face]:
                 height = max(3.0, each.misread[face] / most * room)
-                place = {"x": f"{middle - 4:.1f}", "width": "8", "y": f"{floor - height:.1f}"}
-                place |= {"height": f"{height:.1f}", "fill": WARNING, "stroke": "currentColor"}
-                SubElement(svg, "rect", place)
+                style = {"fill": WARNING, "stroke": "currentColor"}
+                _rect(svg, middle - 4, floor - height, 8, height, style)
         name = phrases.colour(each.colour.value)
         _text(svg, left + (group - 12) / 2, HEIGHT - 8, name, anchor="middle")
     return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
@@ -279,12 +259,7 @@ def ratings_chart(players: Sequence[PlayerStatistics], phrases: Phrases) -> Pict
         return None
     title = phrases.say("chart.ratings")
     lines = [
-        phrases.say(
-            "chart.rating",
-            name=name,
-            rating=round(r.mean),
-            within=round(2 * r.deviation),
-        )
+        phrases.say("chart.rating", name=name, rating=round(r.mean), within=round(2 * r.deviation))
         for name, r in rated
     ]
     low = min(r.mean - 2 * r.deviation for _, r in rated)
@@ -330,12 +305,10 @@ def decided_chart(found: LuckShare, phrases: Phrases) -> Picture | None:
     for i, (name, count, colour, opacity) in enumerate(parts):
         fill = {"fill": colour, "fill-opacity": opacity}
         width = count / found.reviewed * wide
-        place = {"x": f"{left:.1f}", "y": f"{TOP}", "width": f"{width:.1f}", "height": "32"}
-        SubElement(svg, "rect", place | fill)
+        _rect(svg, left, TOP, width, 32, fill)
         left += width
         row = TOP + BAR_ROW + i * KEY_ROW
-        square = {"x": f"{LEFT / 2:.1f}", "y": f"{row}", "width": "16", "height": "16"}
-        SubElement(svg, "rect", square | fill)
+        _rect(svg, LEFT / 2, row, 16, 16, fill)
         label = phrases.say("page.named", name=name, text=numeral(count))
         _text(svg, LEFT / 2 + 26, row + 15, label)
     return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
@@ -366,14 +339,14 @@ def _line(
     SubElement(svg, "line", ends | style)
 
 
-def _text(
-    svg: Element,
-    x: float,
-    y: float,
-    text: str,
-    *,
-    anchor: str = "start",
+def _rect(
+    svg: Element, x: float, y: float, width: float, height: float, style: Mapping[str, str]
 ) -> None:
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "width": f"{width:.1f}", "height": f"{height:.1f}"}
+    SubElement(svg, "rect", {**place, **style})
+
+
+def _text(svg: Element, x: float, y: float, text: str, *, anchor: str = "start") -> None:
     place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor, "fill": "currentColor"}
     SubElement(svg, "text", place).text = text
 

@@ -146,7 +146,7 @@ def test_how_often_luck_decided_is_a_bar_with_its_numbers() -> None:
     )
     assert texts_of(picture) == ["luck: 6", "choices: 3", "cannot be told: 1"]
     bars = [
-        each for each in ElementTree.fromstring(picture.svg).iter() if each.get("height") == "32"
+        each for each in ElementTree.fromstring(picture.svg).iter() if each.get("height") == "32.0"
     ]
     widths = [float(each.attrib["width"]) for each in bars]
     assert widths == pytest.approx([0.6 * sum(widths), 0.3 * sum(widths), 0.1 * sum(widths)])
