@@ -21,19 +21,17 @@ from companion.engine.state import (
 def close(state: GameState, answers: tuple[int | None, ...]) -> Step:
     """Close the open action: all answers, found legal, count at once (E13); None passes."""
     facts: list[Fact] = []
-    crosses, opened, closed = state.crosses, state.open, state.closed
-    if any(answers):
-        crosses, opened, closed = _count_crosses(state, answers, facts)
-    if state.phase is Phase.ACTION1:
-        return _after_action1(state, answers, crosses, opened, closed, facts)
-    return _end_turn(state, answers, crosses, opened, closed, facts)
+    counted = _with_crosses(state, answers, facts) if any(answers) else state
+    if state.phase is Phase.ACTION2 or state.active in state.gone:  # who left has no action 2
+        return _end_turn(counted, answers, facts)
+    return _open_action2(counted, state._replace(answers=answers), facts)
 
 
-def _count_crosses(
+def _with_crosses(
     state: GameState, answers: tuple[int | None, ...], facts: list[Fact]
-) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Closing, ...]]:
-    """Crosses, open boxes and closed rows once all answers count."""
-    plan, closed = state.setup.plan, state.closed
+) -> GameState:
+    """The state once all answers count: crosses, open boxes, closed rows and the dice left."""
+    plan, closed, dice = state.setup.plan, state.closed, state.dice
     crosses, opened = list(state.crosses), list(state.open)
     shut = shut_bits(plan, closed) if closed else 0
     closers: dict[int, list[int]] = {}
@@ -54,61 +52,41 @@ def _count_crosses(
     if closers:
         shut = shut_bits(plan, closed)
         opened = [plan.open_boxes(own, shut) for own in crosses]
-    return tuple(crosses), tuple(opened), closed
+        dice = dice_in_play(plan, closed)
+    return state._replace(crosses=tuple(crosses), open=tuple(opened), closed=closed, dice=dice)
 
 
-def _after_action1(
-    state: GameState,
-    answers: tuple[int | None, ...],
-    crosses: tuple[int, ...],
-    opened: tuple[int, ...],
-    closed: tuple[Closing, ...],
-    facts: list[Fact],
-) -> Step:
+def _open_action2(state: GameState, action1: GameState, facts: list[Fact]) -> Step:
+    """Go on to action 2, unless the game is over.
+
+    Args:
+        action1: The state in which action 1 closed.
+    """
     setup, roll, active = state.setup, state.roll, state.active
     assert roll is not None
-    if active in state.gone:  # there is nobody to have an action 2, and nobody to miss
-        return _end_turn(state, answers, crosses, opened, closed, facts)
-    marked = answers[active] or PASS
-    dice = state.dice if closed is state.closed else dice_in_play(setup.plan, closed)
-    over = len(closed) >= setup.plan.rows_to_end and HouseRule.FINISH_TURN not in setup.house
+    marked = action1.answers[active] or PASS
+    over = len(state.closed) >= setup.plan.rows_to_end and HouseRule.FINISH_TURN not in setup.house
     boxes = 0
     if over:
         facts.append(GameEnded(End.LOCKS.value))
     else:
-        boxes = opened[active] & colour_offer(setup, roll, dice, crosses[active], marked)
-    after = GameState(
-        setup=setup,
+        offer = colour_offer(setup, roll, state.dice, state.crosses[active], marked)
+        boxes = state.open[active] & offer
+    after = state._replace(
         phase=Phase.OVER if over else Phase.ACTION2,
-        turn=state.turn,
-        active=active,
-        roll=roll,
-        crosses=crosses,
-        open=opened,
-        misses=state.misses,
         answers=(None,) * setup.players,
         legal=for_one(setup.players, active, boxes),
-        dice=dice,
-        closed=closed,
         marked=marked,
-        action1=None if over else state._replace(answers=answers),
+        action1=None if over else action1,
         end=End.LOCKS if over else None,
-        gone=state.gone,
     )
     return Step(after, tuple(facts))
 
 
-def _end_turn(
-    state: GameState,
-    answers: tuple[int | None, ...],
-    crosses: tuple[int, ...],
-    opened: tuple[int, ...],
-    closed: tuple[Closing, ...],
-    facts: list[Fact],
-) -> Step:
+def _end_turn(state: GameState, answers: tuple[int | None, ...], facts: list[Fact]) -> Step:
+    """Give the active player the miss that is due, and go on to the next turn or end the game."""
     setup, misses, active = state.setup, state.misses, state.active
-    dice = state.dice if closed is state.closed else dice_in_play(setup.plan, closed)
-    end = End.LOCKS if len(closed) >= setup.plan.rows_to_end else None
+    end = End.LOCKS if len(state.closed) >= setup.plan.rows_to_end else None
     if not state.marked and not answers[active] and active not in state.gone:
         count = misses[active] + 1
         misses = (*misses[:active], count, *misses[active + 1 :])
@@ -117,20 +95,16 @@ def _end_turn(
             end = End.MISSES
     if end is not None:
         facts.append(GameEnded(end.value))
-    after = GameState(
-        setup=setup,
+    after = state._replace(
         phase=Phase.OVER if end else Phase.ROLL,
         turn=state.turn if end else state.turn + 1,
         active=active if end else state.following,
         roll=state.roll if end else None,
-        crosses=crosses,
-        open=opened,
         misses=misses,
         answers=(None,) * setup.players,
         legal=(0,) * setup.players,
-        dice=dice,
-        closed=closed,
+        marked=PASS,
+        action1=None,
         end=end,
-        gone=state.gone,
     )
     return Step(after, tuple(facts))

@@ -240,8 +240,6 @@ def new_game(
 
 def dice_in_play(plan: Plan, closed: Sequence[Closing]) -> tuple[DieColour, ...]:
     """Colours whose dice are left once rows are closed, in the order of the sheet."""
-    if not closed:
-        return plan.dice
     gone = [plan.rows[closing.row].lock for closing in closed]
     return tuple(colour for colour in plan.dice if colour not in gone)
 

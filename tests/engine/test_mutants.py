@@ -95,11 +95,13 @@ MUTANTS = [
     Mutant("E14/E15 ruling", JUDGING, '"E14" if position.closed[r] == 1 else "E15"', '"E14"'),
     Mutant("E14 reason", JUDGING, "    if r in position.closed:", "    if False:"),
     Mutant("E17", CLOSING, "for r in sorted(closers):", "for r in sorted(closers)[:1]:"),
-    Mutant("E18", CLOSING, "over = len(closed) >= setup.plan.rows_to_end and", "over = False and"),
+    Mutant(
+        "E18", CLOSING, "over = len(state.closed) >= setup.plan.rows_to_end and", "over = False and"
+    ),
     Mutant(
         "E20 locks",
         CLOSING,
-        "if len(closed) >= setup.plan.rows_to_end else None",
+        "if len(state.closed) >= setup.plan.rows_to_end else None",
         "if False else None",
     ),
     Mutant("E18 two", SHEET, "rows_to_end: int = 2", "rows_to_end: int = 3"),
