@@ -192,9 +192,9 @@ def _located(
 ) -> WireError:
     info, path, value = inspect.type_info(kind), "", data
     for step in steps:
-        if _extra(info).get("expected"):
+        bare, extra = _unwrapped(info)
+        if extra.get("expected"):
             break
-        bare = _bare(info)
         if isinstance(bare, (inspect.StructType, inspect.DataclassType)):
             known = next((each.type for each in bare.fields if each.encode_name == step), None)
             if known is None:
@@ -208,7 +208,7 @@ def _located(
         else:
             break
     path = path.rstrip(": ")
-    bare, extra = _bare(info), _extra(info)
+    bare, extra = _unwrapped(info)
     if unknown is not None and isinstance(bare, inspect.StructType):
         names = ", ".join(each.encode_name for each in bare.fields)
         return WireError(path, names, unknown, "object")
@@ -217,26 +217,16 @@ def _located(
     return WireError(path, expected, value, extra.get("kind") or named, longest)
 
 
-def _extra(info: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _unwrapped(info: Any) -> tuple[Any, dict[str, Any]]:
+    """The bare type of a value that is there, and what `Meta` says of it in `extra`."""
+    extra: dict[str, Any] = {}
     while isinstance(info, (inspect.Metadata, inspect.UnionType)):
         if isinstance(info, inspect.Metadata):
-            found = {**(info.extra or {}), **found}
+            extra = {**(info.extra or {}), **extra}
             info = info.type
-        else:
-            info = _first(info)
-    return found
-
-
-def _bare(info: Any) -> Any:
-    while isinstance(info, (inspect.Metadata, inspect.UnionType)):
-        info = info.type if isinstance(info, inspect.Metadata) else _first(info)
-    return info
-
-
-def _first(union: inspect.UnionType) -> inspect.Type:
-    """The one member of an optional type that holds a value."""
-    return next(each for each in union.types if not isinstance(each, inspect.NoneType))
+        else:  # an optional one
+            info = next(each for each in info.types if not isinstance(each, inspect.NoneType))
+    return info, extra
 
 
 def _meant(bare: Any, value: object) -> object:
