@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -157,34 +157,27 @@ def _compare_end(
         for p in range(players)
     )
     end = End.LOCKS if results.end[game] == BY_LOCKS else End.MISSES
-    checks: Iterator[tuple[str, object, object]] = iter(
-        (
-            ("sheets", state.crosses, sheets),
-            ("misses", state.misses, tuple(results.misses[:, game].tolist())),
-            ("end", state.end, end),
-            ("turns", state.turn, int(results.turns[game])),
-            ("closings", _closings(state), _closings_of(layout, results, game)),
-            ("totals", [state.total(p) for p in range(players)], totals),
-        )
-    )
+    checks: list[tuple[str, object, object]] = [
+        ("sheets", state.crosses, sheets),
+        ("misses", state.misses, tuple(results.misses[:, game].tolist())),
+        ("end", state.end, end),
+        ("turns", state.turn, int(results.turns[game])),
+        ("closings", list(state.closed), _closings_of(layout, results, game)),
+        ("totals", [state.total(p) for p in range(players)], totals),
+    ]
     for what, judged, computed in checks:
         if judged != computed:
             return f"{what}: {judged} by the judge, {computed} here"
     return None
 
 
-Closings = list[tuple[int, tuple[int, ...], int]]
-
-
-def _closings(state: GameState) -> Closings:
-    return [(closing.row, closing.players, closing.action) for closing in state.closed]
-
-
-def _closings_of(layout: Layout, results: Games, game: int) -> Closings:
+def _closings_of(
+    layout: Layout, results: Games, game: int
+) -> list[tuple[int, tuple[int, ...], int]]:
     """Rows, the seats that closed them and the actions, in the order of closing."""
     at = results.closed_at[:, game].tolist()
     rows = sorted((r for r in range(layout.rows) if at[r]), key=lambda r: at[r])
-    found: Closings = []
+    found = []
     for row in rows:
         locked = results.sheet[row, :, game] & np.uint16(1 << LOCK)
         found.append((row, tuple(np.flatnonzero(locked).tolist()), 2 - at[row] % 2))
