@@ -24,16 +24,12 @@ class SkipAtMost:
 
     def white(self, games: Games, throw: Throw, legal: Flags, seats: slice) -> Flags:
         skipped = throw.white[:, None] - games.next[:, seats]
-        if self.most < 10:
-            legal = legal & (skipped <= self.most)
-        return _smallest(skipped, legal)
+        return _smallest(skipped, legal & (skipped <= self.most))
 
     def coloured(self, games: Games, throw: Throw, legal: Flags, crossed: Flags) -> Flags:
         rows = [option.row for option in games.layout.options]
         skipped = throw.coloured - games.next[rows, games.active]
-        if self.most < 10:
-            legal = legal & ((skipped <= self.most) | ~crossed)
-        return _smallest(skipped, legal)
+        return _smallest(skipped, legal & ((skipped <= self.most) | ~crossed))
 
 
 GREEDY = SkipAtMost(10)
