@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -25,9 +26,6 @@ MIGRATIONS = (
 """Applied in order; their count is the file's user_version. Never change one, add one."""
 
 COLUMNS = ("revision", "at", "kind", "data", "checksum")
-
-INSERT = "INSERT INTO log VALUES (?, ?, ?, ?, ?)"
-"""Takes `Row.values()`."""
 
 _NO_DAMAGE = ("locked", "busy", "full", "readonly", "unable to open", "I/O error", "interrupted")
 """Words of SQLite's messages about a file that may be whole."""
@@ -129,6 +127,13 @@ def damage_in_words() -> Iterator[None]:
         raise sqlite3.OperationalError(said) from error
 
 
+def insert(db: sqlite3.Connection, rows: Iterable[Row]) -> None:
+    """Add rows, all or none."""
+    with db:  # commits, or rolls back
+        db.execute("BEGIN IMMEDIATE")
+        db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?)", [row.values() for row in rows])
+
+
 def read(db: sqlite3.Connection, *, after: int = 0, moves: bool = True) -> Iterator[Record]:
     """Records in the order of their revisions; an unreadable one is of kind DAMAGED or LOST."""
     for row, is_whole in read_rows(db, after=after, moves=moves):
@@ -140,22 +145,21 @@ def read_rows(
     order: str = "ASC",
     *,
     after: int = 0,
-    last: int | None = None,
+    last: int = sys.maxsize,
     moves: bool = True,
 ) -> Iterator[tuple[Row, bool]]:
     """Every row, with or without moves, and whether it is as it was written.
 
     A row of a file without checksums counts as whole.
     """
-    where = "revision > ?" if last is None else "revision > ? AND revision <= ?"
-    where += "" if moves else f" AND kind NOT IN {MOVES}"
+    where = "revision > ? AND revision <= ?" + ("" if moves else f" AND kind NOT IN {MOVES}")
+    texts = ", ".join(f"CAST({name} AS BLOB)" for name in COLUMNS[1:4])
     with damage_in_words():
         has_checksum = has_newest_schema(db)
-    texts = ", ".join(f"CAST({name} AS BLOB)" for name in COLUMNS[1:4])
-    checksum = COLUMNS[4] if has_checksum else "NULL"
-    query = f"SELECT revision, {texts}, {checksum} FROM log WHERE {where} ORDER BY revision {order}"
-    with damage_in_words():
-        found = db.execute(query, (after, last)[: where.count("?")])
+        checksum = COLUMNS[4] if has_checksum else "NULL"
+        columns = f"revision, {texts}, {checksum}"
+        query = f"SELECT {columns} FROM log WHERE {where} ORDER BY revision {order}"
+        found = db.execute(query, (after, last))
     for revision, at, kind, data, checksum in found:
         row = Row(revision, at or b"", kind or b"", data or b"")
         yield row, not has_checksum or checksum == row.checksum()

@@ -12,7 +12,7 @@ from companion.errors import StoreError
 from companion.eventlog.pages import rows_in_database
 from companion.eventlog.place import sync
 from companion.eventlog.record import DAMAGED, Record
-from companion.eventlog.rows import INSERT, Row, migrate, read_rows, record_of, row_of
+from companion.eventlog.rows import Row, insert, migrate, read_rows, record_of, row_of
 
 SALVAGED_NAME = "games.salvaged"
 """The recovered file, complete and synced to disk, until it replaces the damaged one."""
@@ -49,13 +49,6 @@ def write_salvaged(path: Path, salvaged: Path, rows: Sequence[Row]) -> None:
         raise StoreError(
             f"{path}: damaged, and what can be read cannot be saved: {error}"
         ) from error
-
-
-def insert(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    """Fill a new file with rows, all or none."""
-    with db:  # commits, or rolls back
-        db.execute("BEGIN IMMEDIATE")
-        db.executemany(INSERT, [row.values() for row in rows])
 
 
 def replace_damaged(path: Path, salvaged: Path, wal: bytes) -> str:

@@ -135,9 +135,7 @@ class SqliteStore:
         with self._writing:
             self._keep_in_place()
             try:
-                with self._db:  # commits, or rolls back
-                    self._db.execute("BEGIN IMMEDIATE")
-                    self._db.executemany(rows.INSERT, [row.values() for row in made])
+                rows.insert(self._db, made)
             except sqlite3.Error as error:
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
             lines = lines_of(made)

@@ -17,7 +17,7 @@ from companion.eventlog.examine import examine
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.projection import project
 from companion.eventlog.record import Record
-from companion.eventlog.salvage import insert
+from companion.eventlog.rows import insert
 from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore
 from tests.rights import run_bound
 
