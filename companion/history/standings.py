@@ -14,23 +14,28 @@ PAUSE = timedelta(hours=6)
 """Pause between two evenings: midnight does not split an evening, a night does."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Standing:
     """A player's results over several finished games.
 
     Attributes:
         name: As written in the latest game.
         wins: Games won, shared victories included; nobody wins alone.
-        points: Sum over all games.
-        best: Highest total of one game.
+        points, misses, closings: Sums over all games.
+        best: Highest total of one game, and `best_game` its number.
+        streak: Most games in a row that they won; `streak_now` is the one that goes on.
     """
 
     name: str
-    games: int
-    wins: int
-    points: int
     best: int
-    misses: int
+    best_game: int
+    games: int = 0
+    wins: int = 0
+    points: int = 0
+    misses: int = 0
+    closings: int = 0
+    streak: int = 0
+    streak_now: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +75,34 @@ def standings(games: Iterable[Result]) -> list[Standing]:
     A game that was ended early counts for nobody, and one that was imported twice counts once.
     Names that differ only in capitals belong to one player.
     """
-    known: dict[str, Standing] = {}
-    for game in counted(games):
-        for player in (player for _, player in game.ranking):
-            name, total = game.names[player], game.totals[player]
+    found = sums_of(counted(games)).values()
+    return sorted(found, key=lambda each: (-each.wins, -each.points, each.name))
+
+
+def sums_of(games: Iterable[Result]) -> dict[str, Standing]:
+    """What each player has of these games, in this order, by the key of the name.
+
+    Players without a name cannot be told apart over several games.
+    """
+    found: dict[str, Standing] = {}
+    for game in games:
+        for player, (name, total) in enumerate(zip(game.names, game.totals, strict=True)):
             if is_nameless(name):
                 continue
-            key = name_key(name)
-            old = known.get(key, Standing(name, 0, 0, 0, total, 0))
-            known[key] = Standing(
-                name,
-                old.games + 1,
-                old.wins + (player in game.winners),
-                old.points + total,
-                max(old.best, total),
-                old.misses + game.misses[player],
-            )
-    return sorted(known.values(), key=lambda each: (-each.wins, -each.points, each.name))
+            each = found.setdefault(name_key(name), Standing(name, total, game.number))
+            if total > each.best:
+                each.best, each.best_game = total, game.number
+            each.name = name
+            each.games += 1
+            each.points += total
+            each.misses += game.misses[player]
+            each.closings += game.closings[player]
+            is_won = player in game.winners
+            each.wins += is_won
+            if len(game.names) > 1:  # nobody wins or loses alone
+                each.streak_now = each.streak_now + 1 if is_won else 0
+            each.streak = max(each.streak, each.streak_now)
+    return found
 
 
 def counted(games: Iterable[Result], *, bots: bool = False) -> list[Result]:

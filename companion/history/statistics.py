@@ -12,7 +12,7 @@ from companion.history.decided import Decided
 from companion.history.export import spreadsheet
 from companion.history.rating import Rating, ratings_of
 from companion.history.results import Result
-from companion.history.standings import as_played, counted
+from companion.history.standings import Standing, as_played, counted, sums_of
 
 BEST_GAMES = 5
 
@@ -105,20 +105,6 @@ class Statistics:
     decided: LuckShare
 
 
-@dataclass(slots=True)
-class _Sum:
-    name: str = ""
-    games: int = 0
-    total: int = 0
-    best: int | None = None
-    best_game: int = 0
-    wins: int = 0
-    misses: int = 0
-    closings: int = 0
-    streak: int = 0
-    streak_now: int = 0
-
-
 def statistics(
     games: Iterable[Result],
     *,
@@ -151,10 +137,7 @@ def statistics(
         }
         for game in every
     )
-    sums: dict[str, _Sum] = {}
-    for game in chosen:
-        _add(sums, game)
-    players = [_player(each, rated.get(key)) for key, each in sums.items()]
+    players = [_player(each, rated.get(key)) for key, each in sums_of(chosen).items()]
     players.sort(key=lambda each: (-(each.rating or Rating(0, 0)).mean, name_key(each.name)))
     best = sorted(
         (
@@ -183,38 +166,17 @@ def _luck_share(games: Sequence[Result], decided: Mapping[str, Decided]) -> Luck
 
 
 def _is_known(game: Result, player: int) -> bool:
-    """Whether a player has a name: others cannot be told apart over several games."""
     return not is_nameless(game.names[player])
 
 
-def _add(sums: dict[str, _Sum], game: Result) -> None:
-    for player, name in enumerate(game.names):
-        if not _is_known(game, player):
-            continue
-        each = sums.setdefault(name_key(name), _Sum())
-        total = game.totals[player]
-        if each.best is None or total > each.best:
-            each.best, each.best_game = total, game.number
-        each.name = name
-        each.games += 1
-        each.total += total
-        each.misses += game.misses[player]
-        each.closings += game.closings[player]
-        is_won = player in game.winners
-        each.wins += is_won
-        if len(game.names) > 1:  # nobody wins or loses alone
-            each.streak_now = each.streak_now + 1 if is_won else 0
-        each.streak = max(each.streak, each.streak_now)
-
-
-def _player(each: _Sum, rating: Rating | None) -> PlayerStatistics:
+def _player(each: Standing, rating: Rating | None) -> PlayerStatistics:
     count = each.games
     return PlayerStatistics(
         each.name,
         count,
         each.wins,
-        round(each.total / count, 1),
-        each.best or 0,
+        round(each.points / count, 1),
+        each.best,
         each.best_game,
         each.streak,
         each.streak_now,
