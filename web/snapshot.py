@@ -274,7 +274,7 @@ def _player(game: Game, player: int, chance: wire.Chance | None) -> wire.Player:
         seat=game.seats[player],
         name=game.names[player],
         gone=player in state.gone,
-        bot=bool(game.bots and game.bots[player]),
+        bot=bool(game.bots[player]),
         sheet={
             key: [f"{key}{number}" for number in numbers]
             for key, numbers in plan.marks_of(crosses).items()

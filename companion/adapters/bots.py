@@ -53,7 +53,7 @@ class Bots:
         from companion.coach.bots import advice_of
 
         asked = [game.state.active] if game.state.action == 2 else range(game.state.players)
-        people = [p for p in asked if not (game.bots and game.bots[p]) and p not in game.state.gone]
+        people = [p for p in asked if not game.bots[p] and p not in game.state.gone]
         self._advice = {key: {player: advice_of(game.state, player) for player in people}}
         self._session.show_anew()
 

@@ -90,7 +90,7 @@ def _changed(table: Table, change: Change) -> Table:
             if len(bots) != len(order):
                 raise ValueError(f"expected {len(order)} bots or people, got {len(bots)}")
             practice = data.get("practice") is True
-            game = Game(data["number"], order, state, names, bots=bots, practice=practice)
+            game = Game(data["number"], order, state, names, bots, practice=practice)
             return replace(table, game=game, games=max(table.games, game.number))
         case "paused":
             return _paused(table)

@@ -68,24 +68,24 @@ class Game:
         number: From 1.
         seats: Seat numbers in playing order; a player of `state` is an index into it.
         names: The players' names when the game began.
+        bots: By player, the bot's strength, or empty for a person.
         done: Players who finished the open action.
         revocable: Players whose answer may still be taken back once everybody has answered.
         typed: The roll of this turn was entered by hand.
         rolled: Revision of the record that confirmed this turn's roll.
         corrected: Revision of the record that corrected it last, or 0.
-        bots: By player, the bot's strength, or empty for a person.
         practice: The coach suggests answers while the game is played.
     """
 
     number: int
     seats: tuple[int, ...]
     state: GameState
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...]
+    bots: tuple[str, ...]
     done: frozenset[int] = frozenset()
     revocable: frozenset[int] = frozenset()
     typed: bool = False
     rolled: int = 0
-    bots: tuple[str, ...] = ()
     practice: bool = False
     corrected: int = 0
 

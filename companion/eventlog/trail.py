@@ -100,7 +100,7 @@ class Trail:
         game = self.steps[step - 1][1].game
         if game is None:
             return False
-        return any(not (game.bots and game.bots[player]) for player in game.state.waiting_for)
+        return any(not game.bots[player] for player in game.state.waiting_for)
 
 
 def advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:

@@ -208,7 +208,7 @@ def test_undoing_the_end_promises_no_die_that_never_left() -> None:
     start = with_sheets(game(2), {0: {"R": FIVE}, 1: {"Y": FIVE}})
     state = go(start, roll(6, 6), Answered(0, 1, "R12"), Answered(1, 1, "Y12"))
     over = go(state, ActionClosed(1))
-    both = (Game(1, (0, 1), each, NAMES[:2]) for each in (over, state))
+    both = (Game(1, (0, 1), each, NAMES[:2], ("", "")) for each in (over, state))
     told = EN.tell(*differences(*both))
     assert "The red row is open again. The yellow row is open again." in told
     assert "comes back" not in told
@@ -217,7 +217,8 @@ def test_undoing_the_end_promises_no_die_that_never_left() -> None:
 def test_white_dice_of_the_same_sum_are_named_by_their_faces() -> None:
     state = go(game(2), roll(3, 4))
     other = go(state, RollCorrected(roll(2, 5).roll))
-    lines = differences(Game(1, (0, 1), state, NAMES[:2]), Game(1, (0, 1), other, NAMES[:2]))
+    was, now = (Game(1, (0, 1), each, NAMES[:2], ("", "")) for each in (state, other))
+    lines = differences(was, now)
     assert EN.tell(*lines) == "White dice: 3 and 4 become 2 and 5."
 
 
