@@ -7,20 +7,19 @@ further back, so a start reads on from there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-from companion.engine import Roll
-from companion.engine.notation import parse_roll, roll_to_json
+from companion.engine import PLANS, GameState, Roll
 from companion.eventlog.derived import SNAPSHOT, Derived, Mark
 from companion.eventlog.projection import last_rolls, project
 from companion.eventlog.record import BEGINNINGS, Record, kept_by
 from companion.eventlog.repair import load_valid
-from companion.eventlog.table_json import table_from_json, table_to_json
+from companion.eventlog.state import Game, Table
 from companion.eventlog.trail import Trail
 from companion.history.notices import Notice, notices_of, with_step
 from companion.session.play import keys_after
 from companion.session.ports import Store
+from companion.wire.structs import WireError, convert, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,34 +100,44 @@ def _read_on(base: Memory, records: list[Record]) -> Memory | None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a snapshot holds of a memory."""
+
+    table: Table
+    keys: tuple[str, ...]
+    rolls: tuple[Roll, ...]
+    repaired: bool
+
+
 def keep_before(store: Store, mark: Mark, memory: Memory) -> None:
     """Keep a snapshot of the memory before a game begins or is resumed.
 
     Args:
         mark: The end of the log at that moment.
     """
-    store.keep(SNAPSHOT, Derived(mark, _to_json(memory)))
+    table, rolls = memory.trail.table, memory.last_rolls
+    kept = _Kept(table, memory.keys, rolls, memory.is_repaired)
+    store.keep(SNAPSHOT, Derived(mark, plain(kept)))
 
 
-def _to_json(memory: Memory) -> dict[str, Any]:
-    return {
-        "table": table_to_json(memory.trail.table),
-        "keys": list(memory.keys),
-        "rolls": [roll_to_json(roll) for roll in memory.last_rolls],
-        "repaired": memory.is_repaired,
-    }
-
-
-def _from_json(data: Any) -> Memory | None:
+def _from_json(data: object) -> Memory | None:
     try:
-        table = table_from_json(data["table"])
-        rolls = [parse_roll(roll["white"], roll["colour"]) for roll in data["rolls"]]
-        return Memory(
-            Trail(table),
-            tuple(data["keys"]),
-            (),
-            tuple(roll for roll in rolls if roll is not None),
-            data["repaired"],
-        )
-    except (LookupError, TypeError, ValueError):
+        kept: _Kept = convert(data, _Kept)
+        table = kept.table
+        game = None if table.game is None else _with_own_plan(table.game)
+        table = replace(table, game=game, paused=tuple(map(_with_own_plan, table.paused)))
+    except (WireError, KeyError):
         return None
+    return Memory(Trail(table), kept.keys, (), kept.rolls, kept.repaired)
+
+
+def _with_own_plan(game: Game) -> Game:
+    """The game on the plan of this process, whose lookups are made only once."""
+    return replace(game, state=_on_own_plan(game.state))
+
+
+def _on_own_plan(state: GameState) -> GameState:
+    setup = replace(state.setup, plan=PLANS[state.setup.plan.name])
+    action1 = None if state.action1 is None else _on_own_plan(state.action1)
+    return state._replace(setup=setup, action1=action1)

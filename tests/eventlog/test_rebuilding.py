@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from companion.engine import DieColour, Roll
 from companion.eventlog.projection import project
-from companion.eventlog.table_json import table_from_json, table_to_json
+from companion.eventlog.state import Table
 from companion.session.session import HostStep, Rejected, Session
+from companion.wire.structs import convert, plain
 from tests.session.fakes import Stage, dice_seen
 
 NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn")
@@ -126,7 +127,7 @@ def test_the_log_rebuilds_the_table_after_every_step(
         assert projection.skipped == (), step
         table = stage.session.view().table
         assert projection.table == table, step
-        assert table_from_json(json.loads(json.dumps(table_to_json(table)))) == table, step
+        assert convert(json.loads(json.dumps(plain(table))), Table) == table, step
     before = stage.session.view()
     stage = stage.again()
     assert (stage.session.view().table, stage.session.view().notices) == (
