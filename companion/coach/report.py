@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from companion.coach.advice import decision, mistakes, results, turning_points
 from companion.coach.charts import Picture, course_of, luck_chart, scores_chart
-from companion.coach.review import ROLLOUTS, Review, review
+from companion.coach.review import Review
 from companion.history.archive import SavedGame
 from companion.history.decided import Decided
 from companion.messages.catalogue import Phrases
@@ -28,17 +28,6 @@ class Report:
     turning: tuple[str, ...] = ()
     mistakes: tuple[str, ...] = ()
     decided: Decided | None = None
-
-
-def report_of(
-    game: SavedGame,
-    phrases: Phrases,
-    *,
-    rollouts: int = ROLLOUTS,
-) -> Report:
-    """Review a game and tell about it."""
-    found = review(game.start, game.events, rollouts=rollouts)
-    return told(game, found, phrases)
 
 
 def told(game: SavedGame, found: Review | None, phrases: Phrases) -> Report:

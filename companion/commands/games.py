@@ -148,16 +148,17 @@ def show_game(
     number: int, pictures: Path | None, language: str | None, data_dir: Path | None
 ) -> None:
     """Luck, choices and mistakes of game NUMBER. Example: dice-companion games show 12"""
-    from companion.coach.report import report_of
+    from companion.coach.report import told
+    from companion.coach.review import review
 
     with _opened(data_dir, language=language) as (store, config):
-        found = list(_games(store, number))
-        if not found:
+        game = next(_games(store, number), None)
+        if game is None:
             raise StoreError(f"games show: there is no game {number}")
         phrases = load_phrases(config.table.language)
-        report = report_of(found[0], phrases)
+        report = told(game, review(game.start, game.events), phrases)
         if report.decided is not None:
-            Verdicts(config.data_dir).add(found[0].result.played, report.decided)
+            Verdicts(config.data_dir).add(game.result.played, report.decided)
     drawn = {"scores": report.scores} | ({"luck": report.luck} if report.luck else {})
     parts = [picture.text for picture in drawn.values()]
     for key, sentences in (("turning", report.turning), ("better", report.mistakes)):

@@ -21,12 +21,12 @@ _HALVINGS = 60
 """Steps of the bisection; each halves the error, which starts at 1."""
 
 
-def at_most(wrong: int, trials: int, confidence: float = CONFIDENCE) -> float:
+def at_most(wrong: int, trials: int) -> float:
     """The largest rate that still gives `wrong` or fewer in `trials` with a probability above
-    1 - confidence; 1.0 without a trial."""
+    1 - CONFIDENCE; 1.0 without a trial."""
     if wrong >= trials:
         return 1.0
-    return _where(lambda rate: _up_to(wrong, trials, rate) < 1.0 - confidence)
+    return _where(lambda rate: _up_to(wrong, trials, rate) < 1.0 - CONFIDENCE)
 
 
 def at_least(wrong: int, trials: int, confidence: float = CONFIDENCE) -> float:

@@ -23,7 +23,7 @@ from companion.coach.charts import (
 from companion.coach.fairness import Fairness, fairness_of
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import recorded
-from companion.coach.report import report_of, told
+from companion.coach.report import told
 from companion.coach.review import Review, review
 from companion.engine import (
     BASE,
@@ -124,13 +124,13 @@ def test_the_told_parts_of_a_lead_add_up_and_the_others_have_theirs_only() -> No
 
 
 def test_a_report_says_what_decided_the_game() -> None:
-    game = a_game()
-    report, phrases = report_of(game, load_phrases("en"), rollouts=20), load_phrases("en")
+    game, phrases = a_game(), load_phrases("en")
+    report = told(game, review(game.start, game.events, rollouts=20), phrases)
     assert report.luck is not None
     assert report.luck.lines[-1] == phrases.say(f"coach.decided.{report.decided}")
     start, events = recorded("base", [SKIP_TWO], 1, 3)[0]
     alone = SavedGame(1, game.at, ("Ada",), start, tuple(events), fold(start, events))
-    alone_report = report_of(alone, phrases, rollouts=5)
+    alone_report = told(alone, review(start, events, rollouts=5), phrases)
     assert alone_report.luck is not None
     assert len(alone_report.luck.lines) == 1
     assert alone_report.turning
@@ -181,7 +181,7 @@ def test_names_in_the_course_are_read_as_any_other_text() -> None:
 def test_a_game_that_goes_on_shows_its_scores_only() -> None:
     game = a_game()
     begun = SavedGame(1, game.at, NAMES, game.start, game.events[:6], game.start)
-    report = report_of(begun, load_phrases("en"), rollouts=5)
+    report = told(begun, review(begun.start, begun.events), load_phrases("en"))
     assert (report.luck, report.turning, report.mistakes) == (None, (), ())
     assert "polygon" not in report.scores.svg
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from companion.coach.fairness import fairness_of
-from companion.coach.report import report_of
+from companion.coach.report import told
+from companion.coach.review import review
 from companion.engine import COLOURED, End, HouseRule, Roll
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME
@@ -125,7 +126,8 @@ def test_dice_that_were_entered_wrong_are_no_misread_ones(tmp_path: Path) -> Non
 def test_every_finished_game_has_a_report(odd: Path) -> None:
     stage = Stage(odd)
     for game in stage.session.past.games():
-        report = report_of(game, load_phrases("en"), rollouts=8)
+        found = review(game.start, game.events, rollouts=8)
+        report = told(game, found, load_phrases("en"))
         assert report.scores.svg.startswith("<svg")
         is_played = game.state.end is not End.ENDED_EARLY or game.state.turn > 1
         assert (report.luck is not None) is is_played, game.number
