@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from companion.coach.play import play, play_turn
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import compare
 from companion.engine import COLOURED, HouseRule
+from companion.engine.notation import games_in
 
 SHEETS = ("base", "big_points")
 
@@ -73,16 +73,9 @@ def row_of(games: Games, token: str) -> int:
     return games.layout.plan.row_of(games.layout.plan.bits[token])
 
 
-def recorded_games(path: Path) -> Iterator[list[dict[str, Any]]]:
-    game: list[dict[str, Any]] = []
+def recorded_games(path: Path) -> list[list[dict[str, Any]]]:
     with gzip.open(path, "rt") as lines:
-        for text in lines:
-            line = json.loads(text)
-            if line["t"] == "config" and game:
-                yield game
-                game = []
-            game.append(line)
-    yield game
+        return [[json.loads(line) for line in game] for game in games_in(lines)]
 
 
 @pytest.mark.parametrize("variant", SHEETS)
