@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -170,19 +169,15 @@ def test_events_wait_in_order_and_the_oldest_give_way(
 
 
 def test_a_refused_password_is_named_and_never_logged(
-    mosquitto: Mosquitto,
-    tmp_path: Path,
+    start_mosquitto: Callable[..., Mosquitto],
     link: Callable[..., Link],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    folder = tmp_path / "closed"
-    folder.mkdir()
-    closed = Mosquitto(folder, settings="allow_anonymous false")
+    closed = start_mosquitto("allow_anonymous false")
     broker = Broker("127.0.0.1", closed.broker.port, "table", "s3cret")
     with caplog.at_level(logging.DEBUG):
         table = link(broker)
         until(lambda: table.trouble == "it refused: Not authorized")
-    closed.stop()
     assert f"mqtt: broker {broker}: it refused: Not authorized" in caplog.messages
     assert "s3cret" not in caplog.text + repr(broker) + str(broker)
 
@@ -200,22 +195,22 @@ def test_a_topic_that_may_not_be_read_is_named(
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("limit", ["max_packet_size", "message_size_limit"])
 def test_a_broker_that_takes_no_pictures_gets_all_else(
-    tmp_path: Path, link: Callable[..., Link], listen: Listen, limit: str
+    start_mosquitto: Callable[..., Mosquitto],
+    link: Callable[..., Link],
+    listen: Listen,
+    limit: str,
 ) -> None:
-    small = Mosquitto(tmp_path, settings=f"allow_anonymous true\n{limit} 20000")
-    try:
-        table = link(small.broker, name=limit)
-        table.publish(Message("a/picture", b"x" * 100_000, True))
-        table.publish(Message("a/state", b"there", True))
-        until(lambda: table.waiting == 0)
-        table.publish(Message("a/result", b"as well", True))
-        until(lambda: table.waiting == 0)
-        assert table.is_connected
-        ears = listen(small.broker)
-        assert ears.next("a/state").payload == b"there"
-        assert ears.next("a/result").payload == b"as well"
-    finally:
-        small.stop()
+    small = start_mosquitto(f"allow_anonymous true\n{limit} 20000")
+    table = link(small.broker, name=limit)
+    table.publish(Message("a/picture", b"x" * 100_000, True))
+    table.publish(Message("a/state", b"there", True))
+    until(lambda: table.waiting == 0)
+    table.publish(Message("a/result", b"as well", True))
+    until(lambda: table.waiting == 0)
+    assert table.is_connected
+    ears = listen(small.broker)
+    assert ears.next("a/state").payload == b"there"
+    assert ears.next("a/result").payload == b"as well"
 
 
 def test_a_line_that_breaks_while_publishing_is_no_nonsense(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +14,9 @@ from companion.doctor.broker import check_broker
 from companion.mqtt import client
 from companion.mqtt.broker import Broker
 from companion.mqtt.client import Link
-from companion.mqtt.mosquitto import Mosquitto, installed
+from companion.mqtt.mosquitto import Mosquitto
 from tests.mqtt.test_client import CONNACK, Impostor
 from tests.waiting import until
-
-pytestmark = pytest.mark.skipif(
-    installed() is None, reason="Mosquitto is not installed: apt-get install mosquitto"
-)
 
 
 def openssl(folder: Path, *command: str) -> None:
@@ -52,19 +48,6 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[str], Broker]]:
-    running: list[Mosquitto] = []
-
-    def start(settings: str) -> Broker:
-        running.append(Mosquitto(tmp_path, settings=settings))
-        return running[-1].broker
-
-    yield start
-    for each in running:
-        each.stop()
-
-
 def outcome(broker: Broker) -> str:
     """What a connection comes to: "connected", or the trouble."""
     link = Link(broker, client_id="table")
@@ -78,13 +61,13 @@ def outcome(broker: Broker) -> str:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_certificates_of_both_sides_are_checked(
-    papers: Path, start: Callable[[str], Broker]
+    papers: Path, start_mosquitto: Callable[..., Mosquitto]
 ) -> None:
     # the filter: paho leaves the socket of a failed handshake to the garbage collector
-    broker = start(
+    broker = start_mosquitto(
         f"cafile {papers}/ca.pem\ncertfile {papers}/broker.pem\nkeyfile {papers}/broker.key\n"
         "require_certificate true\nallow_anonymous true"
-    )
+    ).broker
     trusting = replace(broker, tls=True, ca_file=papers / "ca.pem")
     named = replace(trusting, cert_file=papers / "table.pem", key_file=papers / "table.key")
     assert outcome(named) == "connected"
@@ -106,11 +89,11 @@ def test_certificates_of_both_sides_are_checked(
 
 
 def test_a_password_opens_and_a_wrong_one_does_not(
-    tmp_path: Path, start: Callable[[str], Broker]
+    tmp_path: Path, start_mosquitto: Callable[..., Mosquitto]
 ) -> None:
     words = tmp_path / "words"
     subprocess.run(["mosquitto_passwd", "-b", "-c", words, "table", "s3cret"], check=True)
-    broker = start(f"allow_anonymous false\npassword_file {words}")
+    broker = start_mosquitto(f"allow_anonymous false\npassword_file {words}").broker
     right = replace(broker, username="table", password="s3cret")
     assert outcome(right) == "connected"
     assert outcome(replace(right, password="wrong")) == "it refused: Not authorized"
