@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -67,7 +67,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     address = f"{path.resolve().as_uri()}?mode=ro"
     db = sqlite3.connect(address, uri=True)
     try:
-        with _closed_on_failure(db):
+        with rows.closed_on_failure(db):
             db.execute("PRAGMA user_version").fetchall()  # looks for the write-ahead log
     except sqlite3.OperationalError as error:
         steps = path.with_name(f"{path.name}-wal")
@@ -87,7 +87,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise StoreError(f"{path}: expected saved games, there is no such file")
     try:
-        with rows.damage_in_words(), _closed_on_failure(db := connect_to_read(path)):
+        with rows.damage_in_words(), rows.closed_on_failure(db := connect_to_read(path)):
             db.execute("SELECT revision FROM log LIMIT 1").fetchall()
     except sqlite3.Error as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error
@@ -176,7 +176,7 @@ def _repaired(
     if db is None:
         raise StoreError(f"{path}: cannot be made anew: {why}")
     whole = {row.revision: row for row in found.rows}
-    with _closed_on_failure(db):
+    with rows.closed_on_failure(db):
         return db, _open_journal(path, journal, whole, report), found.lost
 
 
@@ -205,18 +205,9 @@ def open_database(path: Path) -> sqlite3.Connection:
         sqlite3.DatabaseError: It is damaged or cannot be written.
     """
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    with _closed_on_failure(db), rows.damage_in_words():
+    with rows.closed_on_failure(db), rows.damage_in_words():
         _prepare(db, path)
     return db
-
-
-@contextmanager
-def _closed_on_failure(db: sqlite3.Connection) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        db.close()
-        raise
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:

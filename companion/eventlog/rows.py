@@ -109,6 +109,16 @@ def has_newest_schema(db: sqlite3.Connection) -> bool:
 
 
 @contextmanager
+def closed_on_failure(db: sqlite3.Connection) -> Iterator[None]:
+    """Close a database that cannot be made ready."""
+    try:
+        yield
+    except BaseException:
+        db.close()
+        raise
+
+
+@contextmanager
 def damage_in_words() -> Iterator[None]:
     """Raise what SQLite says of a damaged file as its own error, even if it is not UTF-8.
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from companion.errors import StoreError
 from companion.eventlog.place import locked
-from companion.eventlog.rows import damage_in_words, is_damage
+from companion.eventlog.rows import closed_on_failure, damage_in_words, is_damage
 from companion.mqtt import payloads
 from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.results import Result
@@ -94,22 +94,18 @@ class ClubStore:
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-        try:
-            with damage_in_words():
-                (version,) = db.execute("PRAGMA user_version").fetchone()
-                if version > SCHEMA:
-                    raise StoreError(f"{self._path}: made by a newer version (schema {version})")
-                db.execute("PRAGMA journal_mode=WAL")
-                db.execute("PRAGMA synchronous=FULL")
-                (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
-                if state != "ok":
-                    raise sqlite3.DatabaseError(state)
-                db.executescript(f"BEGIN; {_FROM_1 if version == 1 else ''} {_TABLES} COMMIT;")
-                for query in (_EVENINGS, _RESULTS):  # a damaged name of a column passes the check
-                    db.execute(query).fetchone()
-        except BaseException:
-            db.close()
-            raise
+        with closed_on_failure(db), damage_in_words():
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            if version > SCHEMA:
+                raise StoreError(f"{self._path}: made by a newer version (schema {version})")
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=FULL")
+            (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            if state != "ok":
+                raise sqlite3.DatabaseError(state)
+            db.executescript(f"BEGIN; {_FROM_1 if version == 1 else ''} {_TABLES} COMMIT;")
+            for query in (_EVENINGS, _RESULTS):  # a damaged name of a column passes the check
+                db.execute(query).fetchone()
         return db
 
     def evenings(self) -> list[Evening]:
