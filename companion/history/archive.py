@@ -125,10 +125,8 @@ class SavedGame:
 
 def saved_games(records: Iterable[Record]) -> list[SavedGame]:
     """All games of a log, oldest first; a damaged one up to its first bad record."""
-    return sorted(
-        (game for group in _groups(list(records)) for game in group.games()),
-        key=lambda game: game.number,
-    )
+    found = [game for group in _groups(list(records)) if (game := group.game()) is not None]
+    return sorted(found, key=lambda game: game.number)
 
 
 class Archive:
@@ -176,8 +174,8 @@ class Archive:
             records = _until(load(spans[0][0] - 1), spans[-1][1])
             own = [row for row in records if any(a <= row.revision <= b for a, b in spans)]
             going_on = [row for row in own if row.kind not in _VOIDING]
-        games = [game for group in _groups(going_on) for game in group.games()]
-        return next((game for game in games if game.number == number), None)
+        games = (group.game() for group in _groups(going_on))
+        return next((game for game in games if game and game.number == number), None)
 
     def kept(self, mark: Mark) -> Derived | None:
         """Results and rows to keep beside the log; None if more than up to the mark was read."""
@@ -207,9 +205,10 @@ class Archive:
         for group in groups:
             if group.is_alive:
                 self._rows += group.records
-            found = going_on if group.is_alive else self._finished
-            spans = spans_of_revisions([record.revision for record in group.records])
-            found += [replace(game.result, spans=spans) for game in group.games()]
+            if (game := group.game()) is not None:
+                found = going_on if group.is_alive else self._finished
+                spans = spans_of_revisions([record.revision for record in group.records])
+                found.append(replace(game.result, spans=spans))
         self._rows.sort(key=lambda record: record.revision)
         return going_on
 
@@ -233,8 +232,8 @@ class _Group:
     records: list[Record]
     is_alive: bool
 
-    def games(self) -> list[SavedGame]:
-        """The game; none if its first record is damaged."""
+    def game(self) -> SavedGame | None:
+        """The game; None if its first record is damaged."""
         if self.records[0].kind == "imported":
             return _imported(self.records[0])
         return _from_log(self.records)
@@ -276,11 +275,11 @@ def _is_unplayed(records: Iterable[Record]) -> bool:
     return all(record.kind not in ("rolled", "played") for record in records)
 
 
-def _from_log(records: Sequence[Record]) -> list[SavedGame]:
-    """The game that begins with the first record; empty if that record is damaged."""
+def _from_log(records: Sequence[Record]) -> SavedGame | None:
+    """The game that begins with the first record; None if that record is damaged."""
     began = project(records[:1]).table.game
     if began is None:
-        return []
+        return None
     start = state = began.state
     seats = began.seats
     events: list[Event] = []
@@ -312,23 +311,21 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             typed += [rolls] if is_typed else []
             if is_typed or entry.details.get("by_hand"):
                 offered.append((rolls, offered_before(entry.details.get("eye"), entry.event.roll)))
-    return [
-        SavedGame(
-            began.number,
-            records[0].at,
-            began.names,
-            start,
-            tuple(events),
-            state,
-            fault,
-            ended=records[-1].at,
-            seats=seats,
-            bots=began.bots,
-            practice=began.practice,
-            typed=tuple(typed),
-            offered=tuple(offered),
-        )
-    ]
+    return SavedGame(
+        began.number,
+        records[0].at,
+        began.names,
+        start,
+        tuple(events),
+        state,
+        fault,
+        ended=records[-1].at,
+        seats=seats,
+        bots=began.bots,
+        practice=began.practice,
+        typed=tuple(typed),
+        offered=tuple(offered),
+    )
 
 
 def _names_of(read: GameRecord) -> tuple[str, ...]:
@@ -337,14 +334,14 @@ def _names_of(read: GameRecord) -> tuple[str, ...]:
     return tuple(clean_name(name) or f"#{player + 1}" for player, name in enumerate(named))
 
 
-def _imported(record: Record) -> list[SavedGame]:
+def _imported(record: Record) -> SavedGame | None:
     try:
         number, lines = record.data["number"], record.data["lines"]
         read = from_lines(str(line) for line in lines)
     except (LookupError, TypeError, NotationError):
-        return []
+        return None
     if not is_whole_number(number):
-        return []
+        return None
     state = fold(read.start, read.events)
     names = _names_of(read)
     at, start, events = read.at or record.at, read.start, read.events
@@ -354,4 +351,4 @@ def _imported(record: Record) -> list[SavedGame]:
     known = [bot for bot in bots if bot in ("", *STRENGTHS)] if isinstance(bots, list) else []
     if bots == known and len(known) == start.players:
         game = replace(game, bots=tuple(known))
-    return [replace(game, practice=config.get("practice") is True)]
+    return replace(game, practice=config.get("practice") is True)
