@@ -11,10 +11,12 @@ from companion.history.pictures import KeptPicture
 from companion.messages.catalogue import Phrases
 from companion.service.power import PowerStep
 from companion.tray import CameraState, Point
+from web.access import Access
+from web.client import Client
 
 
 class Site(Protocol):
-    """The part of a site that templates and errors need."""
+    """The part of a table's and of a club's context that their common views need."""
 
     @property
     def name(self) -> str:
@@ -23,6 +25,16 @@ class Site(Protocol):
     @property
     def phrases(self) -> Phrases:
         """The catalogue in the language of the page that sent the request."""
+
+    @property
+    def access(self) -> Access:
+        """It names browsers."""
+
+    def client(self) -> Client:
+        """Return the device that sent the request."""
+
+    def render(self, client: Client) -> tuple[int, str]:
+        """Return the current version and its snapshot as JSON."""
 
 
 class Simulator(Protocol):

@@ -7,7 +7,7 @@ from flask import Response
 from companion.session.session import Rejected
 from companion.wire.structs import encode
 from web.client import Client
-from web.context import AppContext
+from web.ports import Site
 from web.wire.snapshot import Problem
 
 _ALWAYS_WRONG = (
@@ -35,20 +35,20 @@ def failed(code: str, message: str, status: int) -> Response:
     return as_json(Problem(code, message=message), status)
 
 
-def snapshot(context: AppContext, client: Client | None = None) -> Response:
+def snapshot(site: Site, client: Client | None = None) -> Response:
     """Return the current snapshot, for the device that sent the request."""
-    return Response(context.render(client or context.client())[1], mimetype="application/json")
+    return Response(site.render(client or site.client())[1], mimetype="application/json")
 
 
-def ok(context: AppContext, refusal: Rejected | None = None) -> Response:
+def ok(site: Site, refusal: Rejected | None = None) -> Response:
     """Return the snapshot after a step, or the reason it was rejected."""
-    return snapshot(context) if refusal is None else rejected(context, refusal)
+    return snapshot(site) if refusal is None else rejected(site, refusal)
 
 
-def rejected(context: AppContext, refusal: Rejected) -> Response:
+def rejected(site: Site, refusal: Rejected) -> Response:
     """Return the reason a step was rejected, and the current snapshot."""
     status = STATUS.get(refusal.code, 409)
-    message = context.phrases.tell(*refusal.lines)
+    message = site.phrases.tell(*refusal.lines)
     reason = encode(Problem(refusal.code, refusal.ruling, message))
-    state = context.render(context.client())[1]
+    state = site.render(site.client())[1]
     return Response(f'{reason[:-1]},"state":{state}}}', status, mimetype="application/json")

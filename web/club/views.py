@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from flask import Blueprint, Response, make_response, render_template, request
+from flask import Blueprint, Response, make_response, request
 
 from companion.eventlog.names import LONGEST_NAME
 from companion.history.export import MARK
 from companion.messages.catalogue import line
 from companion.mqtt.club.evening import Declined
 from companion.mqtt.club.export import as_csv, as_json
-from web import locale, qr, security
-from web.client import Client, check_code
+from web import qr, security
+from web.client import check_code
 from web.club import wire
 from web.club.context import ClubContext
 from web.club.snapshot import address_of
 from web.params import body
-from web.responses import failed
+from web.responses import failed, snapshot
 from web.security import Refused
 from web.sse import Streams
-from web.views import assets, events
-from web.views.pages import words
-from web.wire import requests
+from web.views import assets, live
+from web.views.pages import first_state, render_page
 
 FORMS = {"csv": "text/csv", "json": "application/json"}
 """Formats of an evening's export."""
@@ -35,17 +34,8 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
     club = context.club
     assets.install(pages, context.name)
 
-    def page(template: str, **more: object) -> Response:
-        shared = words(context, context.phrases, "club.", "games.")
-        client = context.client()
-        state = context.render(client)[1].replace("<", "\\u003c")
-        response = make_response(render_template(template, state=state, **shared, **more))
-        security.set_browser_id(response, client.device or context.access.new_device())
-        return response
-
-    def state_for(client: Client | None = None) -> Response:
-        text = context.render(client or context.client())[1]
-        return Response(text, mimetype="application/json")
+    def page(template: str) -> Response:
+        return render_page(context, template, "club.", "games.", state=first_state(context))
 
     def changed(step: Callable[[], None]) -> Response:
         """Make an organiser's change; return the snapshot, or why it was declined."""
@@ -55,7 +45,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
         except Declined as declined:
             message = context.phrases.say(_reason(declined.code), longest=LONGEST_NAME)
             return failed(declined.code, message, 409)
-        return state_for()
+        return snapshot(context)
 
     @pages.get("/")
     def screen() -> Response:
@@ -91,18 +81,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
         known = {"status": "ok", "version": context.version}
         return make_response(known | {"broker": "ok" if context.has_broker() else "lost"})
 
-    @pages.get("/api/state")
-    def state() -> Response:
-        return state_for()
-
-    events.install(pages, context, streams, context.is_organiser)
-
-    @pages.post("/api/language")
-    def language() -> Response:
-        chosen = body(requests.ChooseLanguage).language
-        response = state_for()
-        locale.choose(response, chosen)
-        return response
+    live.install(pages, context, streams, context.is_organiser)
 
     @pages.post("/api/organiser")
     def organiser() -> Response:
@@ -113,7 +92,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
             check_code(context.limiter, given, pin, "BAD_PIN", wrong)
         device = client.device or context.access.new_device()
         context.access.admit(device)
-        response = state_for(replace(client, device=device))
+        response = snapshot(context, replace(client, device=device))
         security.set_browser_id(response, device)
         return response
 

@@ -9,13 +9,13 @@ from flask import Blueprint, Response
 from companion.errors import ServiceError
 from companion.messages.catalogue import line
 from companion.session.session import Rejected
-from web import locale, openapi
+from web import openapi
 from web.context import AppContext
 from web.params import body, entered_roll
 from web.responses import as_json, ok, snapshot
 from web.security import Refused
 from web.sse import Streams
-from web.views import coach, events, games, pages, seats, statistics, tray
+from web.views import coach, games, live, pages, seats, statistics, tray
 from web.views.seats import bound_key, own_seat
 from web.wire import requests
 
@@ -27,26 +27,9 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     api = Blueprint("pages", __name__)
     session = context.session
 
-    # -- reading --------------------------------------------------------------------------
-
     @api.get("/api/openapi.json")
     def description() -> Response:
         return as_json(openapi.document(context.version))
-
-    @api.get("/api/state")
-    def state() -> Response:
-        return snapshot(context)
-
-    events.install(api, context, streams, context.has_role)
-
-    @api.post("/api/language")
-    def language() -> Response:
-        chosen = body(requests.ChooseLanguage).language
-        response = snapshot(context)
-        locale.choose(response, chosen)
-        return response
-
-    # -- the game -------------------------------------------------------------------------
 
     @api.post("/api/start")
     def start() -> Response:
@@ -168,6 +151,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
         session.say_again()
         return snapshot(context)
 
+    live.install(api, context, streams, context.has_role)
     pages.install(api, context)
     seats.install(api, context)
     tray.install(api, context)

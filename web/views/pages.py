@@ -42,12 +42,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/")
     def play() -> Response:
-        _, state = context.render(context.client())
         try:
             known = remembered(session.past.results_within(NAMES_WITHIN_S))[:MOST_NAMES]
         except StoreError:  # the storage fault is on the page; playing needs no old names
             known = []
-        return page("play.html", known_names=known, state=state.replace("<", "\\u003c"))
+        return page("play.html", known_names=known, state=first_state(context))
 
     @pages.get("/table")
     def table() -> Response:
@@ -115,8 +114,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
         return Response(qr.wifi_as_svg(wifi.name, wifi.password), mimetype="image/svg+xml")
 
 
+def first_state(site: Site) -> str:
+    """The snapshot that a page brings with it, as text of a script element."""
+    return site.render(site.client())[1].replace("<", "\\u003c")
+
+
 def render_page(
-    context: AppContext,
+    site: Site,
     template: str,
     *prefixes: str,
     phrases: Phrases | None = None,
@@ -129,9 +133,9 @@ def render_page(
         phrases: In place of those in the browser's language.
         more: Further values for the template.
     """
-    shared = words(context, phrases or context.phrases, *prefixes)
+    shared = words(site, phrases or site.phrases, *prefixes)
     response = make_response(render_template(template, **(shared | more)))
-    security.set_browser_id(response, context.client().device or context.access.new_device())
+    security.set_browser_id(response, site.client().device or site.access.new_device())
     return response
 
 
