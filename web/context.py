@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
 
 from flask import request
 
@@ -49,7 +48,6 @@ class AppContext:
     has_broker: bool = False
     reviews: Reviews = field(default_factory=Reviews)
     limiter: RateLimiter = field(default_factory=RateLimiter)
-    _mutex: Lock = field(default_factory=Lock)
     _rendered: dict[str, tuple[object, str]] = field(default_factory=dict)
 
     @property
@@ -89,12 +87,10 @@ class AppContext:
         # an open action's countdown is made anew, though not for each of many streams
         countdown = None if view.closes_at_s is None else now_s // COUNTDOWN_S
         key = (view.version, context, countdown)
-        with self._mutex:
-            made, shared = self._rendered.get(language, (None, None))
-        if shared is None or made != key:
+        made, shared = self._rendered.get(language, (None, ""))
+        if made != key:
             shared = encode(snapshot.snapshot(view, context, load_phrases(language), now_s=now_s))
-            with self._mutex:
-                self._rendered[language] = (key, shared)
+            self._rendered[language] = (key, shared)
         mine = encode(self.me(client))
         return view.version, f'{{"me":{mine},{shared[1:]}'
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
 
 from flask import request
 
@@ -38,7 +37,6 @@ class ClubContext:
     join_url: Callable[[], str]
     has_broker: Callable[[], bool]
     limiter: RateLimiter = field(default_factory=RateLimiter)
-    _mutex: Lock = field(default_factory=Lock)
     _rendered: tuple[object, str] = (None, "")
 
     @property
@@ -76,15 +74,13 @@ class ClubContext:
         """Return the current version and its snapshot as JSON; the shared part is made once."""
         view, has_broker, join_url = self.club.view(), self.has_broker(), self.join_url()
         key = (view.version, view.evening.id, has_broker, join_url)
-        with self._mutex:
-            made, shared = self._rendered
+        made, shared = self._rendered
         if made != key:
             found = snapshot(
                 view, name=self.name, epoch=self.epoch, broker=has_broker, join_url=join_url
             )
             shared = encode(found)
-            with self._mutex:
-                self._rendered = key, shared
+            self._rendered = key, shared
         leads = self.is_organiser(client)
         mine = encode(Me(leads, list(view.known) if leads else []))
         return view.version, f'{{"me":{mine},{shared[1:]}'
