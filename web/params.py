@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flask import request
 
@@ -46,26 +46,25 @@ def body(kind: type[T]) -> T:
     return found
 
 
-def required(name: str) -> int:
-    """Read a whole number from the query.
+def required(name: str, kind: Any = Whole) -> Any:
+    """Read a value from the query, by default a whole number.
 
     Raises:
         Refused: It is missing or does not fit.
     """
     try:
-        number: int = convert(request.args.get(name), Whole, is_text=True)
+        return convert(request.args.get(name), kind, is_text=True)
     except WireError as error:
         raise _refusal(error, name) from None
-    return number
 
 
-def optional(name: str) -> int | None:
-    """Read a whole number from the query, None where it is missing.
+def optional(name: str, kind: Any = Whole) -> Any:
+    """Read a value from the query, None where it is missing.
 
     Raises:
         Refused: It does not fit.
     """
-    return required(name) if name in request.args else None
+    return required(name, kind) if name in request.args else None
 
 
 def entered_roll(white: tuple[int, int], colour: dict[str, int]) -> Roll:

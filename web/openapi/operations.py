@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from companion.history.export import FORMS
 from companion.wire.structs import one_of
 from web.openapi.operation import (
     BINARY,
@@ -27,7 +26,7 @@ from web.openapi.operation import (
 )
 from web.wire import coach, games, replies, requests
 from web.wire.snapshot import Snapshot
-from web.wire.values import Language, Variant, Whole
+from web.wire.values import ExportForm, Language, Variant, Whole, Yes
 
 _BODY = "$response.body#"
 _ANSWER = {
@@ -66,7 +65,7 @@ _GAME = replace(_NUMBER, is_required=True)
 _CHOSEN = (
     Parameter("variant", Variant, "Only games on this sheet."),
     Parameter("player", str, "A name; may be repeated. Only games in which all of them played."),
-    Parameter("bots", Annotated[str, one_of(("1",))], "Also games with bots and practice games."),
+    Parameter("bots", Yes, "Also games with bots and practice games."),
 )
 _SETUP = (*WRITE, 409, 503)
 
@@ -223,7 +222,7 @@ OPERATIONS: tuple[Operation, ...] = (
         failures=(*READ, 404, 503),
         parameters=(
             _NUMBER,
-            Parameter("form", Annotated[str, one_of(FORMS)], "The form of the file."),
+            Parameter("form", ExportForm, "The form of the file."),
             Parameter("language", Language, "The language of a text; else the browser's."),
         ),
     ),

@@ -11,18 +11,19 @@ from flask import Blueprint, Response, request
 from companion.engine import GameState
 from companion.engine.notation import Turn, turns_of
 from companion.history.archive import SavedGame
-from companion.history.export import FORMS, MARK, as_csv, summary, text_of, written
+from companion.history.export import MARK, as_csv, summary, text_of, written
 from companion.history.results import Result
 from companion.history.standings import Standing, evenings, standings
 from companion.messages.announcements import box_line
 from companion.messages.catalogue import Phrases, line
 from web.context import AppContext
-from web.params import bad, body, optional, required
+from web.params import body, optional, required
 from web.responses import as_json, ok
 from web.security import Refused
 from web.wire import games as wire
 from web.wire import requests
 from web.wire.snapshot import Roll
+from web.wire.values import ExportForm
 
 MEDIA = {
     "text": ("text/plain", "txt"),
@@ -57,9 +58,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/export")
     def export() -> Response:
-        form = request.args.get("form", "text")
-        if form not in FORMS:
-            raise bad("asked.other", field="form", value=form[:20])
+        form = optional("form", ExportForm) or "text"
         media, ending = MEDIA[form]
         if not exporting.acquire(blocking=False):  # many games keep a thread for seconds
             raise Refused(503, "EXPORTING", line("asked.exporting"))

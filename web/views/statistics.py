@@ -7,7 +7,6 @@ from functools import partial
 
 from flask import Blueprint, Response, request
 
-from companion.engine import PLANS
 from companion.errors import StoreError
 from companion.eventlog.names import name_key
 from companion.history.export import MARK
@@ -15,13 +14,13 @@ from companion.history.people import games_of
 from companion.history.standings import remembered
 from companion.history.statistics import PlayerStatistics, Statistics, as_csv, statistics
 from web.context import AppContext
-from web.params import bad, body
+from web.params import body, optional
 from web.responses import as_json, ok
 from web.views.coach import drawn
 from web.wire import games as wire
 from web.wire import requests
 from web.wire.coach import DiceDrawn
-from web.wire.values import Rating
+from web.wire.values import Rating, Variant, Yes
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -87,16 +86,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
 
 def _chosen(context: AppContext) -> Statistics:
-    variant = request.args.get("variant")
-    if variant is not None and variant not in PLANS:
-        raise bad("asked.other", field="variant", value=variant[:20])
-    together = request.args.getlist("player")
-    bots = request.args.get("bots")
-    if bots not in (None, "1"):
-        raise bad("asked.other", field="bots", value=bots[:20])
-    results = context.session.past.results()
-    known = context.reviews.verdicts.known
-    return statistics(results, variant=variant, together=together, bots=bots == "1", decided=known)
+    return statistics(
+        context.session.past.results(),
+        variant=optional("variant", Variant),
+        together=request.args.getlist("player"),
+        bots=optional("bots", Yes) is not None,
+        decided=context.reviews.verdicts.known,
+    )
 
 
 def _player(each: PlayerStatistics) -> wire.PlayerStatistics:

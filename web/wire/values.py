@@ -10,6 +10,7 @@ from companion.engine.dice import COLOURED
 from companion.engine.state import MISS
 from companion.engine.variants import PLANS
 from companion.eventlog.names import LONGEST_NAME, NAME_PATTERN
+from companion.history.export import FORMS
 from companion.messages.catalogue import LANGUAGES
 from companion.messages.spoken import AMOUNTS
 from companion.wire.structs import Meta, Struct, about, documented, one_of
@@ -30,6 +31,8 @@ AnyColour = Annotated[str, one_of(colour.value for colour in DieColour)]
 Token = Annotated[str, Meta(pattern="^[A-Z]+[0-9]+$", examples=["R7", "GB10"])]
 Language = Annotated[str, one_of(LANGUAGES)]
 Variant = Annotated[str, one_of(PLANS)]
+Yes = Annotated[str, one_of(("1",))]
+ExportForm = Annotated[str, one_of(FORMS)]
 AnyVariant = Annotated[str, Meta(max_length=LONGEST_TOKEN), documented(PLANS)]
 """The rules reject others."""
 AnyBox = Annotated[
