@@ -143,13 +143,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.post("/api/preview")
     def preview() -> Response:
         asked = body(requests.PreviewOf)
-        if asked.what is HostStep.CORRECT and (asked.white is None or asked.colour is None):
-            raise bad("asked.dice")
+        right = None
+        if asked.what is HostStep.CORRECT:
+            if asked.white is None or asked.colour is None:
+                raise bad("asked.dice")
+            right = entered_roll(asked.white, asked.colour)
         context.lead()
         moment = session.precondition(asked.what)
-        right = None
-        if asked.what is HostStep.CORRECT and asked.white is not None and asked.colour is not None:
-            right = entered_roll(asked.white, asked.colour)
         lines = session.preview(asked.what, right)
         if isinstance(lines, Rejected):
             return rejected(context, lines)
