@@ -76,9 +76,7 @@ class ClubContext:
         key = (view.version, view.evening.id, has_broker, join_url)
         made, shared = self._rendered
         if made != key:
-            found = snapshot(
-                view, name=self.name, epoch=self.epoch, broker=has_broker, join_url=join_url
-            )
+            found = snapshot(view, epoch=self.epoch, broker=has_broker, join_url=join_url)
             shared = encode(found)
             self._rendered = key, shared
         leads = self.is_organiser(client)

@@ -14,7 +14,6 @@ from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
 from companion.mqtt import payloads
 from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.results import Result, evening_id
-from companion.mqtt.club.standings import points_of
 from companion.mqtt.club.view import TableView, View
 from web.club import wire
 from web.security import is_home_host
@@ -28,7 +27,7 @@ MOST_GAMES = 12
 """Games that the pages list, the newest first; exports have all."""
 
 
-def snapshot(view: View, *, name: str, epoch: str, broker: bool, join_url: str) -> wire.Shared:
+def snapshot(view: View, *, epoch: str, broker: bool, join_url: str) -> wire.Shared:
     """Make the part of a snapshot that is the same for every device."""
     tables = [each for each in view.tables if _is_shown(view, each)]
     names = _names(tables)
@@ -36,7 +35,6 @@ def snapshot(view: View, *, name: str, epoch: str, broker: bool, join_url: str) 
     return wire.Shared(
         version=view.version,
         epoch=epoch,
-        name=name,
         broker=broker,
         join_url=join_url,
         evening=view.evening.id,
@@ -128,10 +126,10 @@ def _round(view: View, names: dict[str, str]) -> wire.Round:
     for group, result in zip(newest.groups, results, strict=True):
         scores = {name_key(each.name): each for each in _scores(result)} if result else {}
         players = [
-            scores.get(name_key(name), wire.GroupPlayer(name, None, None)) for name in group.players
+            scores.get(name_key(name), wire.GroupPlayer(name, None)) for name in group.players
         ]
         table_name = names.get(group.table, "")
-        groups.append(wire.Group(group.table, table_name, result is not None, players))
+        groups.append(wire.Group(table_name, result is not None, players))
     return wire.Round(len(view.evening.rounds), groups, list(newest.sat_out))
 
 
@@ -141,14 +139,7 @@ def _rating(view: View, name: str) -> Rating | None:
 
 
 def _scores(result: Result) -> list[wire.GroupPlayer]:
-    return [
-        wire.GroupPlayer(
-            shown(each.name),
-            each.total,
-            round(points_of(result, each.name), 1) if result.counts else None,
-        )
-        for each in result.players
-    ]
+    return [wire.GroupPlayer(shown(each.name), each.total) for each in result.players]
 
 
 def _games(view: View) -> list[wire.Finished]:
@@ -185,8 +176,6 @@ def _game(game: payloads.GameBoard) -> wire.Game:
     roll = game.roll
     leaders = () if game.end == End.ENDED_EARLY.value else game.leaders  # nobody won
     return wire.Game(
-        number=game.number,
-        variant=game.variant,
         phase=game.phase,
         turn=game.turn,
         active=game.active,

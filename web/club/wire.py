@@ -51,17 +51,15 @@ class Member(Reply):
 
 
 class GroupPlayer(Reply):
-    """A player of a group; total and points once its game is over."""
+    """A player of a group; the total once its game is over."""
 
     name: str
     total: int | None
-    points: float | None
 
 
 class Group(Reply):
     """Players who share a table."""
 
-    table: str
     table_name: str
     over: bool
     players: list[GroupPlayer]
@@ -109,8 +107,6 @@ class TablePlayer(Reply):
 class Game(Reply):
     """The game on a table."""
 
-    number: int
-    variant: str
     phase: str
     turn: int
     active: int
@@ -148,7 +144,6 @@ class Shared(Reply):
 
     version: int
     epoch: str
-    name: str
     broker: bool
     join_url: str
     evening: str
