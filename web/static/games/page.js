@@ -33,13 +33,12 @@ async function load(state) {
   seen = now;
   const answer = await get(number === null ? "/api/games" : `/api/game?number=${number}`);
   if (now !== seen) return;
+  setText($("why"), reasonOf(answer));
   if (!answer?.ok) {
     seen = "";
-    setText($("why"), answer?.data.message ?? t("why.unreachable"));
     if (answer === null) setTimeout(() => load(latest()), RETRY_MS); // the table may be quiet for long
     return;
   }
-  setText($("why"), "");
   found = answer.data;
   if (number === null) drawAll(found, state);
   else drawOne(found);

@@ -1,22 +1,13 @@
 // Pictures of confirmed rolls.
 import { openDialog, request } from "./dialog.js";
 import { $, el, onPress, refill, setText, show } from "../lib/dom.js";
-import { get } from "../lib/live.js";
+import { get, reasonOf } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
 async function load() {
   const answer = await get("/api/pictures");
   const pictures = answer?.ok ? answer.data.pictures : [];
-  setText(
-    $("gallery-text"),
-    answer === null
-      ? t("why.unreachable")
-      : !answer.ok
-        ? answer.data.message
-        : pictures.length
-          ? ""
-          : t("host.pictures_none"),
-  );
+  setText($("gallery-text"), reasonOf(answer) || (pictures.length ? "" : t("host.pictures_none")));
   show($("forget"), pictures.length > 0);
   refill($("gallery"), pictures.map(item));
 }

@@ -1,6 +1,6 @@
 // A player's answers: shown at once, sent one after the other until the server has them.
 import { GUARD_MS } from "../lib/dom.js";
-import { latest, newKey, postUntilAnswered } from "../lib/live.js";
+import { latest, newKey, postUntilAnswered, reasonOf } from "../lib/live.js";
 import { recall, remember } from "../lib/storage.js";
 import { t } from "../lib/words.js";
 
@@ -128,7 +128,7 @@ function postAnswer(each, signal) {
 
 function settle(answer, sent) {
   if (answer === null) page.explain(t("why.too_late"));
-  else if (!answer.ok) page.explain(answer.data.message ?? t("why.unknown"), answer.data.ruling);
+  else if (!answer.ok) page.explain(reasonOf(answer), answer.data.ruling);
   else if (sent.done) page.handOn(sent);
   page.draw();
 }

@@ -1,6 +1,6 @@
 // Tray set-up: drag the corners on the live picture, name the dice, try ten rolls.
 import { $, setAttribute, el, loaded, onPress, redraw, setOff, setText, show, svg, setTextAnew } from "../lib/dom.js";
-import { get, latest, onConnection, onState, post, start } from "../lib/live.js";
+import { get, latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { areBegun, begin, drawRolls, forget, judge } from "./rolls.js";
 
@@ -27,7 +27,7 @@ async function ask() {
   const answer = await get("/api/setup");
   if (answer === null) return; // the banner says that the server is unreachable
   if (answer.ok) take(answer.data);
-  else close(answer.data.message);
+  else close(reasonOf(answer));
 }
 
 /** Send a step; return its reply, or show the reason and return null. */
@@ -35,13 +35,13 @@ async function step(path, body, where) {
   setText($("forgot"), ""); // it may not hold any longer
   const answer = await post(`/api/setup/${path}`, body);
   if (answer?.ok) return answer.data;
-  setTextAnew($(where), answer === null ? t("why.unreachable") : (answer.data.message ?? t("why.unknown")));
+  setTextAnew($(where), reasonOf(answer));
   return null;
 }
 
 function close(message) {
   show($("steps"), false);
-  setText($("closed"), message ?? t("why.unknown"));
+  setText($("closed"), message);
 }
 
 function take(state, isFirst = setup === null) {
