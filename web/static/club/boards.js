@@ -6,9 +6,8 @@ import { listOf, numeral, t } from "../lib/words.js";
 
 /** Draw a table in a list item. */
 export function drawBoard(item, table) {
-  const is = [table.game?.phase === "over" ? "is-over" : "", table.online ? "" : "is-offline"];
-  setAttribute(item, "class", ["board", ...is].filter(Boolean).join(" "));
-  redraw(item, table, () => partsOf(table).filter(Boolean));
+  setAttribute(item, "class", table.online ? "board" : "board is-offline");
+  redraw(item, table, () => partsOf(table));
 }
 
 function partsOf(table) {

@@ -5,7 +5,7 @@ const REST_MS = 500; // longest time from deciding to tap to the tap
 
 export const $ = (id) => document.getElementById(id);
 
-/** Create an element with attributes and children; `text` sets its text. */
+/** Create an element with attributes and children, null for none; `text` sets its text. */
 export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -20,9 +20,11 @@ function fill(node, attributes, children) {
     if (name === "text") node.textContent = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.filter((child) => child !== null));
+  append(node, children);
   return node;
 }
+
+const append = (node, children) => node.append(...children.filter((child) => child !== null));
 
 /** Set text only if it differs: screen readers announce every write to a live region. */
 export function setText(node, text) {
@@ -55,10 +57,10 @@ export function loaded(source) {
   );
 }
 
-/** Replace all children; `replaceChildren` is missing in televisions of 2022. */
+/** Replace all children, null for none; `replaceChildren` is missing in televisions of 2022. */
 export function refill(node, children) {
   node.textContent = "";
-  node.append(...children);
+  append(node, children);
 }
 
 /** Replace children only if their data changed; keep the focus. */

@@ -29,18 +29,16 @@ function draw(part, data, make) {
 
 function drawAll({ game, announcement }) {
   const isOn = game !== null && !game.over;
-  draw("roll", isOn ? [game.roll, game.dice, game.sums] : null, () =>
-    [
-      el("div", { class: "dice" }, ...rollOf(game)),
-      game.roll === null
-        ? null
-        : el(
-            "b",
-            { class: "sum", role: "img", "aria-label": t("stream.sum", { sum: game.sums.white }) },
-            `= ${game.sums.white}`,
-          ),
-    ].filter(Boolean),
-  );
+  draw("roll", isOn ? [game.roll, game.dice, game.sums] : null, () => [
+    el("div", { class: "dice" }, ...rollOf(game)),
+    game.roll === null
+      ? null
+      : el(
+          "b",
+          { class: "sum", role: "img", "aria-label": t("stream.sum", { sum: game.sums.white }) },
+          `= ${game.sums.white}`,
+        ),
+  ]);
   draw("news", announcement ? [announcement.headline, announcement.text] : null, () => [
     announcement.text || announcement.headline,
   ]);

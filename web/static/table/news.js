@@ -30,14 +30,12 @@ export function drawNews(state, nameOf) {
   const text = said?.text ?? "";
   if (game.action) {
     const isBanner = NEWS.has(said?.kind);
-    redraw($("news"), ["action", said, game.roll, game.dice, game.sums, game.action], () =>
-      [
-        rollNews(game),
-        isBanner ? el("p", { class: "banner", "data-kind": said.kind, text: said.headline }) : null,
-        isBanner && text === said.headline ? null : el("p", { class: `said${lengthOf(text)}`, text }),
-        el("p", { class: "asked" }),
-      ].filter(Boolean),
-    );
+    redraw($("news"), ["action", said, game.roll, game.dice, game.sums, game.action], () => [
+      rollNews(game),
+      isBanner ? el("p", { class: "banner", "data-kind": said.kind, text: said.headline }) : null,
+      isBanner && text === said.headline ? null : el("p", { class: `said${lengthOf(text)}`, text }),
+      el("p", { class: "asked" }),
+    ]);
     const asked = $("news").querySelector(".asked"); // an answer does not draw the roll anew
     setText(asked, askedText(game, nameOf));
     setAttribute(asked, "data-answered", game.waiting_for.length === 0);
@@ -57,18 +55,16 @@ function drawRollDue(state, nameOf) {
   const headline = trouble || (announcement?.headline ?? throws);
   const asked = askedBeforeRoll(state, trouble, isTurn, name, throws);
   const sheets = !trouble && lengthOf(text) === "" ? game.players.filter((player) => !player.gone) : [];
-  redraw($("news"), ["roll", headline, trouble, announcement, asked, table.typed_rolls, sheets], () =>
-    [
-      el("p", {
-        class: "headline",
-        "data-kind": trouble ? "trouble" : (announcement?.kind ?? "turn"),
-        text: headline,
-      }),
-      trouble || isTurn || text === headline ? null : el("p", { class: `said${lengthOf(text)}`, text }),
-      el("p", { class: `asked${tray.confirmable || isBlind(state) ? " is-due" : ""}`, text: asked }),
-      sheets.length ? miniSheets(game, sheets) : null,
-    ].filter(Boolean),
-  );
+  redraw($("news"), ["roll", headline, trouble, announcement, asked, table.typed_rolls, sheets], () => [
+    el("p", {
+      class: "headline",
+      "data-kind": trouble ? "trouble" : (announcement?.kind ?? "turn"),
+      text: headline,
+    }),
+    trouble || isTurn || text === headline ? null : el("p", { class: `said${lengthOf(text)}`, text }),
+    el("p", { class: `asked${tray.confirmable || isBlind(state) ? " is-due" : ""}`, text: asked }),
+    sheets.length ? miniSheets(game, sheets) : null,
+  ]);
 }
 
 function askedBeforeRoll(state, trouble, isTurn, name, throws) {
@@ -171,34 +167,22 @@ function dayOf(number) {
 
 function drawOver({ game, seats, table, me: { door } }, nameOf) {
   const isFree = door !== null && seats.length < SEATS;
-  redraw($("news"), ["over", game.number, game.ranking, game.end_text, isFree && door, addressOf(table)], () =>
-    [
-      el("p", {
-        class: `headline${game.winner_text.length > 40 ? " is-long" : ""}`,
-        "data-kind": "over",
-        text: game.winner_text,
-      }),
-      el(
-        "p",
-        { class: "said" },
-        el("span", { text: game.end_text }),
-        " ",
-        dayOf(game.number),
-      ),
-      el("ol", { class: "podium" }, ...podium(game, nameOf)),
-      miniSheets(game, game.players),
-      game.winners.length ? confetti() : null,
-      el(
-        "div",
-        { class: "next" },
-        ...(isFree
-          ? [
-              el("div", { class: "codes" }, ...codes(door, addressOf(table))),
-              el("p", {}, t("table.next_game"), el("b", { text: door.code })),
-            ]
-          : []),
-        report(game.number, addressOf(table)),
-      ),
-    ].filter(Boolean),
-  );
+  redraw($("news"), ["over", game.number, game.ranking, game.end_text, isFree && door, addressOf(table)], () => [
+    el("p", {
+      class: `headline${game.winner_text.length > 40 ? " is-long" : ""}`,
+      "data-kind": "over",
+      text: game.winner_text,
+    }),
+    el("p", { class: "said" }, el("span", { text: game.end_text }), " ", dayOf(game.number)),
+    el("ol", { class: "podium" }, ...podium(game, nameOf)),
+    miniSheets(game, game.players),
+    game.winners.length ? confetti() : null,
+    el(
+      "div",
+      { class: "next" },
+      isFree ? el("div", { class: "codes" }, ...codes(door, addressOf(table))) : null,
+      isFree ? el("p", {}, t("table.next_game"), el("b", { text: door.code })) : null,
+      report(game.number, addressOf(table)),
+    ),
+  ]);
 }
