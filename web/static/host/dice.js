@@ -4,14 +4,12 @@ import { die } from "../lib/dice.js";
 import { $, el, focusOn, onPress, onSubmit, redraw, setAttribute, setText, show, setTextAnew } from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { latest } from "../lib/live.js";
-import { countedDice } from "../lib/overlay.js";
-import { t } from "../lib/words.js";
+import { countedDice, READ, SURE } from "../lib/overlay.js";
+import { colourName, dieName, t } from "../lib/words.js";
 import { openPart } from "./tabs.js";
 
-const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]);
 const FACES = [1, 2, 3, 4, 5, 6];
 const COLOURS = ["white", "red", "yellow", "green", "blue"];
-const SURE = 0.9;
 let asked = askedDie(); // index of a die tapped in the tray's picture
 let isFromTable = asked !== null;
 
@@ -87,14 +85,8 @@ function rolled({ roll }) {
   return [...white, ...Object.entries(roll.colour).map(([colour, value]) => ({ place: null, colour, value }))];
 }
 
-const nameOf = (colour, value) =>
-  t("die", {
-    colour: colour ? t(`colour.${colour}`) : t("table.unreadable"),
-    value: value ?? t("table.unreadable"),
-  });
-
 function dieButton(each, onTap) {
-  const label = nameOf(each.colour, each.value);
+  const label = dieName(each);
   const shown =
     each.value === null || each.colour === null
       ? el("span", { class: "unread", text: "?" })
@@ -115,7 +107,7 @@ function dieButton(each, onTap) {
 
 /** Draw faces to choose from, in order. */
 function faces(colour, values, onPick) {
-  return values.map((face) => pick(die(colour, face), nameOf(colour, face), () => onPick(face)));
+  return values.map((value) => pick(die(colour, value), dieName({ colour, value }), () => onPick(value)));
 }
 
 function pick(shown, label, onPick) {
@@ -159,7 +151,7 @@ function tell(each, label, colour = each.colour) {
   const values = FACES.filter((value) => value !== each.value || !each.by_hand);
   const choices = colour
     ? faces(colour, values, (value) => offer(fix(value)))
-    : COLOURS.map((other) => pick(die(other), t(`colour.${other}`), () => tell(each, label, other)));
+    : COLOURS.map((other) => pick(die(other), colourName(other), () => tell(each, label, other)));
   openDialog({ title: t("host.which", { die: label }), yes: t("host.correct_one"), onYes: null, choices });
 }
 

@@ -1,6 +1,6 @@
 // Dice and row signs as SVG. A row has a shape besides its colour, the same in every language.
 import { el, svg } from "./dom.js";
-import { t } from "./words.js";
+import { dieName } from "./words.js";
 
 const PIPS = {
   1: [[30, 30]],
@@ -38,7 +38,7 @@ const PIPS = {
 
 /** Draw a die; without a value, an empty outline. */
 export function die(colour, value) {
-  const label = value ? t("die", { colour: t(`colour.${colour}`), value }) : null;
+  const label = value ? dieName({ colour, value }) : null;
   const face = svg(
     "svg",
     {

@@ -1,11 +1,9 @@
 // The tray's picture with its dice outlined and labelled, on the table view and the host's page.
 import { $, loaded, redraw, setAttribute, setText, show, svg } from "./dom.js";
-import { countedDice, placeLabels } from "./overlay.js";
-import { t } from "./words.js";
+import { countedDice, placeLabels, READ, SURE } from "./overlay.js";
+import { colourName, dieName, t } from "./words.js";
 
 const FILM_MS = 120;
-const SURE = 0.9;
-const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]);
 
 let wantedPicture = ""; // address of the picture to show
 let shownPicture = ""; // address of the picture shown
@@ -68,12 +66,12 @@ function drawReading({ tray, game, me, table }) {
   const isOpen = game !== null && !game.over && (game.action > 0 || READ.has(tray.status));
   const isTappable = me.host && table.hosted && isOpen;
   const dice = countedDice(tray, game);
-  const names = dice.map((die) => t("die", { colour: wordOf(die), value: die.value ?? t("table.unreadable") }));
+  const names = dice.map(dieName);
   setAttribute($("reading"), "viewBox", `0 0 ${width} ${height}`);
   setAttribute($("reading"), "aria-label", names.join(", ") || t("table.picture"));
   setAttribute($("reading"), "role", isTappable ? "group" : "img");
   redraw($("reading"), [dice, tray.size, isTappable], () => {
-    const labels = placeLabels(dice, [width, height], dice.map(wordOf));
+    const labels = placeLabels(dice, [width, height], dice.map((die) => colourName(die.colour)));
     return dice.map((die, n) => {
       const drawn = outline(die, labels[n], width / 640);
       if (!isTappable || !die.in_tray) return drawn;
@@ -85,14 +83,12 @@ function drawReading({ tray, game, me, table }) {
   });
 }
 
-const wordOf = (die) => (die.colour ? t(`colour.${die.colour}`) : t("table.unreadable"));
-
 function outline(die, { x, y, size }, unit) {
   const isUnread = die.value === null || die.colour === null;
   const isDoubtful = !die.by_hand && (die.cocked || !die.in_tray || isUnread || die.confidence < SURE);
   const label = svg("text", { x, y: y + size * 0.35, "font-size": size, "text-anchor": "middle" });
   const word = svg("tspan", { class: "word", "font-size": size * 0.72 });
-  word.textContent = ` ${wordOf(die)}`;
+  word.textContent = ` ${colourName(die.colour)}`;
   label.append(String(die.value ?? t("table.unreadable")), word);
   const points = die.corners.map((corner) => corner.join(",")).join(" ");
   return svg(

@@ -42,8 +42,14 @@ export function listOf(words) {
   return t("list.and", { first: words.slice(0, -1).join(", "), last: words[words.length - 1] });
 }
 
+/** Name a colour, "?" for one that was not read. */
+export const colourName = (colour) => t(colour ? `colour.${colour}` : "table.unreadable");
+
+/** Name a die: "white 3"; with "?" for what was not read. */
+export const dieName = ({ colour, value }) =>
+  t("die", { colour: colourName(colour), value: value ?? t("table.unreadable") });
+
 /** Name dice: "white 3 + blue 6". */
-export const pairOf = (dice) =>
-  dice.map(({ colour, value }) => t("die", { colour: t(`colour.${colour}`), value })).join(" + ");
+export const pairOf = (dice) => dice.map(dieName).join(" + ");
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -2,7 +2,7 @@
 import { die } from "../lib/dice.js";
 import { $, setAttribute, el, redraw, setOff, setText, show } from "../lib/dom.js";
 import { latest } from "../lib/live.js";
-import { t } from "../lib/words.js";
+import { dieName, t } from "../lib/words.js";
 
 const ROLLS = 10;
 const UNTOUCHED = 0.02; // share of the picture's width: a die that moved less was not thrown
@@ -90,7 +90,7 @@ function seenDie({ colour, value }, n) {
       type: "button",
       class: "rolled-die",
       "aria-pressed": "false",
-      "aria-label": t("setup.doubt", { die: t("die", { colour: t(`colour.${colour}`), value }) }),
+      "aria-label": t("setup.doubt", { die: dieName({ colour, value }) }),
     },
     die(colour, value),
   );
