@@ -23,7 +23,7 @@ function item({ revision, game, turn }) {
 }
 
 export function drawGallery({ table }) {
-  show($("pictures"), Boolean(table.keeps_pictures));
+  show($("pictures"), table.keeps_pictures);
 }
 
 $("pictures").addEventListener("toggle", () => $("pictures").open && load());

@@ -132,8 +132,7 @@ function drawTable({ table, me }) {
   ]);
   show($("machine"), table.can_power);
   drawShare(table.join_url || `${location.origin}/`, me.door);
-  const mishaps = table.mishaps ?? [];
-  const troubles = table.troubles ?? [];
+  const { mishaps, troubles } = table;
   show($("tricks"), mishaps.length + troubles.length > 0);
   redraw($("mishaps"), mishaps, () =>
     mishaps.map((mishap) => trick(t(`host.mishap.${mishap}`), "/api/throw", { mishap })),

@@ -34,7 +34,7 @@ export function podium(game, nameOf, own = null) {
       );
     return el(
       "li",
-      { class: `rank-${rank === null ? 4 : Math.min(rank, 4)}` },
+      { class: rank === 1 ? "rank-1" : null },
       el("span", { class: "rank", text: rank === null ? "" : t("over.rank", { rank }) }),
       el(
         "span",

@@ -57,12 +57,7 @@ export class Sheet {
   }
 
   #box(row, box) {
-    const node = el("button", {
-      type: "button",
-      class: `box${box.colour ? ` on-${box.colour}` : ""}`,
-      "data-token": box.token,
-      tabindex: "-1",
-    });
+    const node = el("button", { type: "button", class: "box", "data-token": box.token, tabindex: "-1" });
     const made = el("span", { class: "made", "aria-hidden": "true" });
     node.append(el("span", { class: "number", text: box.number }), made);
     this.boxes.set(box.token, { node, made, name: `${row.name} ${box.number}` });

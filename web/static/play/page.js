@@ -126,7 +126,7 @@ function ownPlayer({ game, me }) {
   return own.find((player) => player.seat === chosenSeat) ?? own[0] ?? null;
 }
 
-/** On a shared tablet, show the active player's sheet when action 2 begins. */
+/** Return to the own sheet when an action opens; on a shared tablet, to the active player's in action 2. */
 function turnToAction2({ game, me }) {
   const action = game && `${game.number} ${game.turn} ${game.action}`;
   if (action !== actionSeen && game?.action === 2 && me.seats.includes(game.active)) chosenSeat = game.active;
@@ -148,10 +148,10 @@ function showPlayer(seat) {
   document.querySelector(".players [aria-pressed=true]")?.focus(); // the focused button was redrawn
 }
 
-/** Return to the own sheet when an action opens that this device may answer; mark the own turn. */
+/** Mark the own turn, and vibrate when it begins. */
 function followTurn({ game, me }) {
-  const turn = game && !game.over ? `${game.number} ${game.turn}` : "";
-  const isMine = game !== null && !game.over && me.seats.includes(game.active);
+  const turn = game && !game.over ? turnOf(game) : "";
+  const isMine = turn !== "" && me.seats.includes(game.active);
   if (turn !== turnSeen && turnSeen !== "" && isMine) vibrate(200);
   turnSeen = turn;
   document.body.classList.toggle("is-my-turn", isMine);
@@ -183,12 +183,11 @@ function drawGame(state, game, mine) {
   );
   show($("viewing"), !isOwn);
   if (!isOwn) setText($("viewing-name"), t("sheet.of", { name: viewed.name }));
-  const legal = isMyMove && answer === null && state.table.hints !== false ? mine.legal : [];
+  const legal = isMyMove && answer === null && state.table.hints ? mine.legal : [];
   setText(
     $("legal"),
     legal.length ? t("sheet.legal", { boxes: listOf(legal.map((token) => boxName(game, token))) }) : "",
   );
-  setAttribute($("sheet"), "data-open", isOwn && isMyMove ? "yes" : null);
   drawScore(viewed);
   drawDone(state, mine, answer, isMyMove && isOwn, () => draw(latest())); // no answer below another's sheet
   drawPointsSwitch();

@@ -52,7 +52,7 @@ function adviceOf(game, mine) {
 }
 
 function choiceStatus({ game, table }, mine) {
-  const fits = table.hints === false || mine.legal.length > 0; // without hints, do not reveal that nothing fits
+  const fits = !table.hints || mine.legal.length > 0; // without hints, do not reveal that nothing fits
   const sum = game.sums?.white;
   if (game.phase === "action1") return t(fits ? "say.action1" : "say.action1.none", { sum });
   const miss = game.miss_due ? ` ${t("say.miss")}` : "";

@@ -77,7 +77,7 @@ function askedBeforeRoll(state, trouble, isTurn, name, throws) {
 /** Draw the sheets of players. */
 function miniSheets(game, players) {
   const sheets = players.map((player) => miniSheet(sheetOf(game, player), numeral(player.points.total)));
-  return el("div", { class: "mini-sheets", "data-count": players.length }, ...sheets);
+  return el("div", { class: "mini-sheets" }, ...sheets);
 }
 
 /** Draw the white sum, the dice, and the sums of each coloured die. */

@@ -31,7 +31,7 @@ export function drawRows(game, nameOf) {
 
 export function drawPeople(state) {
   const { game, seats, table, me } = state;
-  const people = game ? game.players : seats.map((seat) => ({ ...seat, answer: null }));
+  const people = game?.players ?? seats;
   const { door } = me;
   const isFree = game !== null && !game.over && door !== null && seats.length < SEATS;
   const shownDoor = isFree && [door, addressOf(table)];
