@@ -9,6 +9,7 @@ import {
   offBriefly,
   onPress,
   onSubmit,
+  pressButton,
   redraw,
   setText,
   show,
@@ -49,14 +50,13 @@ function draw(state) {
 }
 
 function memberItem(member) {
-  const text = t(member.here ? "club.remove" : "club.back", { name: member.name });
-  const button = el("button", { class: "tool", type: "button", "aria-label": text });
-  setText(button, t(member.here ? "club.remove_short" : "club.back_short"));
-  if (Date.now() - pressedAt < GUARD_MS) offBriefly(button); // it slid under the finger
-  onPress(button, () => {
+  const label = t(member.here ? "club.remove" : "club.back", { name: member.name });
+  const text = t(member.here ? "club.remove_short" : "club.back_short");
+  const button = pressButton({ class: "tool", text, "aria-label": label }, () => {
     pressedAt = Date.now();
     return change(member.here ? "/api/players/remove" : "/api/players/add", { name: member.name });
   });
+  if (Date.now() - pressedAt < GUARD_MS) offBriefly(button); // it slid under the finger
   return el("li", { class: member.here ? "is-here" : null }, el("bdi", { text: member.name }), button);
 }
 

@@ -1,7 +1,7 @@
 // The games page: standings, all games, or one game in full.
 import { sign } from "../lib/dice.js";
 import { dated, dayForm, timeForm } from "../lib/dates.js";
-import { $, el, focusOn, onPress, redraw, setText, show, setTextAnew } from "../lib/dom.js";
+import { $, el, focusOn, onPress, pressButton, redraw, setText, show, setTextAnew } from "../lib/dom.js";
 import { get, latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
 import { drawCoach } from "./coach.js";
@@ -121,14 +121,9 @@ function item(game) {
 function savedItem(game, canResume) {
   const made = item(game);
   if (!canResume) return made;
-  const button = el("button", {
-    type: "button",
-    class: "big",
-    text: t("games.resume"),
-    "aria-label": t("games.resume_of", { number: game.number }),
-  });
-  onPress(button, () => ask("/api/resume", { number: game.number }));
-  made.append(button);
+  const label = t("games.resume_of", { number: game.number });
+  const resume = () => ask("/api/resume", { number: game.number });
+  made.append(pressButton({ class: "big", text: t("games.resume"), "aria-label": label }, resume));
   return made;
 }
 

@@ -8,6 +8,7 @@ import {
   focusOn,
   onPress,
   onSubmit,
+  pressButton,
   redraw,
   setText,
   show,
@@ -165,11 +166,7 @@ const shareLink = (key, url) => [
   el("dd", {}, el("a", { class: "link", href: url, target: "_blank", text: url })),
 ];
 
-function trick(text, path, body) {
-  const button = el("button", { type: "button", text });
-  onPress(button, () => request(path, body, "tricks-why"));
-  return button;
-}
+const trick = (text, path, body) => pressButton({ text }, () => request(path, body, "tricks-why"));
 
 const fact = (key, value) => [el("dt", { text: t(key) }), el("dd", { text: value })];
 

@@ -1,6 +1,6 @@
 // The host's list of players: order, devices, and answering for a player.
 import { openDialog, request, takeNow } from "./dialog.js";
-import { $, el, onPress, redraw, show } from "../lib/dom.js";
+import { $, el, onPress, pressButton, redraw, show } from "../lib/dom.js";
 import { latest } from "../lib/live.js";
 import { drawnMisses } from "../lib/misses.js";
 import { playerMark } from "../lib/player-mark.js";
@@ -74,11 +74,8 @@ function seatItem(seats, i, isRunning) {
 for (const button of document.querySelectorAll("[data-bot]"))
   onPress(button, () => request("/api/bot", { strength: button.dataset.bot }, "seats-why"));
 
-function tool(text, label, onTap, isOff = false) {
-  const button = el("button", { type: "button", class: "tool", text, "aria-label": label, disabled: isOff });
-  onPress(button, onTap);
-  return button;
-}
+const tool = (text, label, onTap, isOff = false) =>
+  pressButton({ class: "tool", text, "aria-label": label, disabled: isOff }, onTap);
 
 async function move(seats, i, by) {
   const order = seats.map((seat) => seat.seat);
@@ -116,16 +113,10 @@ function answerFor(game, player) {
   const boxes = player.legal.map((token) => {
     const row = game.rows.find((each) => each.boxes.some((box) => box.token === token));
     const { number } = row.boxes.find((box) => box.token === token);
-    const button = el("button", {
-      type: "button",
-      class: `pick is-${row.lock ?? "bonus"}`,
-      text: `${capital(row.name)} ${number}`,
-    });
-    onPress(button, give(token));
-    return button;
+    const text = `${capital(row.name)} ${number}`;
+    return pressButton({ class: `pick is-${row.lock ?? "bonus"}`, text }, give(token));
   });
-  const pass = el("button", { type: "button", class: "pick", text: t("pass") });
-  onPress(pass, give(null));
+  const pass = pressButton({ class: "pick", text: t("pass") }, give(null));
   openDialog({
     title: t("host.answer_of", { name: player.name }),
     yes: "",

@@ -145,6 +145,13 @@ export function onPress(button, act) {
   });
 }
 
+/** Create a button that acts on a press. */
+export function pressButton(attributes, act) {
+  const button = el("button", { type: "button", ...attributes });
+  onPress(button, act);
+  return button;
+}
+
 /** Disable a button that has just appeared under the finger for the length of a double tap. */
 export function disableBriefly(button) {
   button.disabled = true;
