@@ -15,7 +15,7 @@ import {
   show,
   setTextAnew,
 } from "../lib/dom.js";
-import { latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
+import { latest, onState, post, reasonOf, start } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { dateOf, drawRound } from "./round.js";
 
@@ -107,5 +107,4 @@ onPress($("take-back"), async () => {
 });
 offerDevice();
 onState(draw);
-onConnection((up) => show($("offline"), !up));
 start();

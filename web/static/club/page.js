@@ -2,7 +2,7 @@
 import { timeForm } from "../lib/dates.js";
 import { offerDevice } from "../lib/device.js";
 import { $, el, onPress, redraw, setAttribute, setText, show } from "../lib/dom.js";
-import { onConnection, onState, start } from "../lib/live.js";
+import { onState, start } from "../lib/live.js";
 import { language, numeral, ratingText, t } from "../lib/words.js";
 import { drawBoard } from "./boards.js";
 import { dateOf, drawRound, playerItem } from "./round.js";
@@ -136,7 +136,6 @@ if (document.fullscreenEnabled) {
 }
 offerDevice();
 onState(draw);
-onConnection((up) => show($("offline"), !up));
 SCREEN.addEventListener("change", () => state && drawBoards());
 setInterval(turn, TURN_MS);
 start();

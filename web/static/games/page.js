@@ -2,7 +2,7 @@
 import { sign } from "../lib/dice.js";
 import { dated, dayForm, timeForm } from "../lib/dates.js";
 import { $, el, focusOn, onPress, pressButton, redraw, setText, show, setTextAnew } from "../lib/dom.js";
-import { get, latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
+import { get, latest, onState, post, reasonOf, start } from "../lib/live.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
 import { drawCoach } from "./coach.js";
 import { drawStatistics } from "./statistics.js";
@@ -191,6 +191,5 @@ async function ask(path, body = {}) {
 }
 
 onPress($("pause"), () => ask("/api/pause"));
-onConnection((up) => show($("offline"), !up));
 onState(load);
 start();

@@ -1,5 +1,5 @@
 // Connection to the server: a stream of snapshots, a watchdog, and polling if the stream fails.
-import { randomKey } from "./dom.js";
+import { randomKey, show } from "./dom.js";
 import { recall, remember } from "./storage.js";
 import { language, t } from "./words.js";
 
@@ -25,7 +25,6 @@ let reopenAt = 0; // time of the next attempt to open a rejected stream
 let hiddenTimer = 0;
 let posting = 0;
 const stateListeners = [];
-const connectionListeners = [];
 
 /** Return the newest snapshot, or null before the first. */
 export const latest = () => state;
@@ -33,11 +32,6 @@ export const latest = () => state;
 export function onState(listener) {
   stateListeners.push(listener);
   if (state) listener(state);
-}
-
-/** Call a listener with true or false when the connection comes or goes. */
-export function onConnection(listener) {
-  connectionListeners.push(listener);
 }
 
 /** @param as the page's name, if the server counts its viewers */
@@ -141,7 +135,8 @@ function receive(snapshot) {
 function setConnected(up) {
   if (up === isConnected) return;
   isConnected = up;
-  for (const listener of connectionListeners) listener(up);
+  const banner = document.getElementById("offline"); // a page for streams has none
+  if (banner) show(banner, !up);
 }
 
 /** Publish a snapshot; false if it is older than the current one. */

@@ -17,7 +17,7 @@ import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { keepAwake } from "../lib/awake.js";
 import { confetti } from "../lib/confetti.js";
 import { offerDevice } from "../lib/device.js";
-import { latest, onConnection, onState, openStream, post, reasonOf, start, turnShown } from "../lib/live.js";
+import { latest, onState, openStream, post, reasonOf, start, turnShown } from "../lib/live.js";
 import { missBoxes, missesText } from "../lib/misses.js";
 import { podium } from "../lib/podium.js";
 import { showRefusal } from "../lib/refusal.js";
@@ -371,7 +371,6 @@ offerMenu(() => ownPlayer(latest()));
 $("notice-ok").addEventListener("click", () => ($("over").hidden ? sheet : $("over")).focus());
 addEventListener("resize", () => latest() && draw(latest())); // the status line's room has changed
 addEventListener("storage", () => latest() && draw(latest())); // points were hidden or shown in another tab
-onConnection((up) => show($("offline"), !up));
 onState(draw);
 start();
 sendUnsent();

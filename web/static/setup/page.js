@@ -1,6 +1,6 @@
 // Tray set-up: drag the corners on the live picture, name the dice, try ten rolls.
 import { $, setAttribute, el, loaded, onPress, redraw, setOff, setText, show, svg, setTextAnew } from "../lib/dom.js";
-import { get, latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
+import { get, latest, onState, post, reasonOf, start } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { areBegun, begin, drawRolls, forget, judge } from "./rolls.js";
 
@@ -291,7 +291,6 @@ for (const name of STEPS)
     .addEventListener("click", () => requestAnimationFrame(() => bring(name)));
 $("step-corners").addEventListener("toggle", () => setup && drawOverlay());
 $("step-rolls").addEventListener("toggle", () => $("step-rolls").open && !areBegun() && begin());
-onConnection((up) => show($("offline"), !up));
 onState((state) => {
   if (!state.me.host) close(t("not_host"));
   else if (setup === null) void ask();
