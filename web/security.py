@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Request, Response, current_app, request
-from werkzeug.exceptions import HTTPException
 
 from companion.messages.catalogue import Line, line
 
@@ -97,7 +96,6 @@ def install(app: Flask, browser_cookie: str) -> None:
     Args:
         browser_cookie: Name of the cookie that a browser is known by.
     """
-    app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES
     app.config["BROWSER_COOKIE"] = browser_cookie
 
     @app.before_request
@@ -141,10 +139,6 @@ def json_body(asked: Request) -> dict[str, Any]:
         text = json.dumps(body, ensure_ascii=False)
         if _HALF.search(text):
             body = json.loads(_HALF.sub(" ", text))
-    except HTTPException as error:
-        if error.code == 413:
-            raise Refused(413, "TOO_LARGE", line("page.http.413")) from error
-        raise Refused(400, "BAD_JSON", line("asked.not_json")) from error
     except (RecursionError, ValueError) as error:
         raise Refused(400, "BAD_JSON", line("asked.not_json")) from error
     if not isinstance(body, dict):
