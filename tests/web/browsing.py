@@ -147,6 +147,12 @@ READ_OUT = """() => {
 """Collect what a screen reader would say."""
 
 
+RECORD_VIBRATION = """() => {
+  window.buzzes = [];
+  navigator.vibrate = (pattern) => window.buzzes.push(pattern);
+}"""
+
+
 def scanned(page: Page, css: str) -> str:
     """What a phone reads from a code on the page."""
     png = np.frombuffer(base64.b64decode(page.evaluate(CODE, css)), np.uint8)

@@ -15,7 +15,7 @@ from jinja2 import FileSystemBytecodeCache
 from companion.coach.background import Reviews
 from companion.tray import CameraState
 from tests.session.fakes import Stage
-from tests.web.browsing import PATIENCE_S
+from tests.web.browsing import PATIENCE_S, OpenPage
 from tests.web.stand_in import (
     RememberingWorker,
     StandInPower,
@@ -201,9 +201,6 @@ def chromium() -> Iterator[Browser]:
         browser = driver.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
         yield browser
         browser.close()
-
-
-OpenPage = Callable[..., "Page"]
 
 
 @pytest.fixture

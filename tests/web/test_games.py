@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -19,12 +18,6 @@ from tests.web.browsing import PATIENCE_S
 from tests.web.stand_in import seat
 from tests.web.test_openapi import SCHEMAS, complaints
 from web import create_app
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-OpenPage = Callable[..., "Page"]
-
 
 NAMES = ("Ada", "<b>Ben</b>", "Cleo Wilhelmina Max")
 

@@ -12,14 +12,12 @@ from flask.testing import FlaskClient
 
 from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, TV, comes_true, names, ready, violations
+from tests.web.browsing import PHONE, TV, OpenPage, comes_true, names, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web.locale import COOKIE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-OpenPage = Callable[..., "Page"]
 
 
 def language_of(client: FlaskClient, path: str = "/", **headers: str) -> str:

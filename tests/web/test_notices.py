@@ -5,15 +5,18 @@ from __future__ import annotations
 import pytest
 
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE_SMALL, OpenPage, drawn, put, ready, violations
+from tests.web.browsing import (
+    PHONE_SMALL,
+    RECORD_VIBRATION,
+    OpenPage,
+    drawn,
+    put,
+    ready,
+    violations,
+)
 from tests.web.stand_in import seat
 
 pytestmark = pytest.mark.browser
-
-RECORD_VIBRATION = """() => {
-  window.buzzes = [];
-  navigator.vibrate = (pattern) => window.buzzes.push(pattern);
-}"""
 
 TELL_IN_ANOTHER_TAB = """(revision) => {
   localStorage.setItem('seen-notice', revision);

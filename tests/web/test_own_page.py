@@ -10,6 +10,7 @@ from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE,
     PHONE_SMALL,
+    RECORD_VIBRATION,
     TV,
     OpenPage,
     drawn,
@@ -21,11 +22,6 @@ from tests.web.browsing import (
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 
 pytestmark = pytest.mark.browser
-
-RECORD_VIBRATION = """() => {
-  window.buzzes = [];
-  navigator.vibrate = (pattern) => window.buzzes.push(pattern);
-}"""
 
 STATUS_COLOUR = "getComputedStyle(document.querySelector('.sentence')).backgroundColor"
 
