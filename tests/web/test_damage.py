@@ -12,8 +12,6 @@ from companion.eventlog.store import FILE_NAME
 from tests.session.fakes import Stage
 from tests.web.browsing import OpenPage, drawn, ready, violations
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:

@@ -15,8 +15,6 @@ from web.server import Server
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [pytest.mark.browser]
-
 Call = Any
 """call(module, expression): the value of an expression over a module's exports, as `m`."""
 

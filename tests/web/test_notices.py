@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE_SMALL,
@@ -15,8 +13,6 @@ from tests.web.browsing import (
     violations,
 )
 from tests.web.stand_in import seat
-
-pytestmark = pytest.mark.browser
 
 TELL_IN_ANOTHER_TAB = """(revision) => {
   localStorage.setItem('seen-notice', revision);

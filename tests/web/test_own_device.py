@@ -10,8 +10,6 @@ from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, comes_true, put, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray
 
-browser = pytest.mark.browser
-
 WITHOUT_HTTPS = "delete Navigator.prototype.wakeLock;"
 
 PLAYS = """() => {
@@ -83,7 +81,6 @@ POINTER = "getComputedStyle(document.querySelector('h1')).cursor"
 SCHEME = "getComputedStyle(document.documentElement).colorScheme"
 
 
-@browser
 def test_a_phone_stays_awake_while_a_game_runs_and_can_be_dark(
     stage: Stage, open_page: OpenPage
 ) -> None:
@@ -106,7 +103,6 @@ def test_a_phone_stays_awake_while_a_game_runs_and_can_be_dark(
     comes_true(page, "() => document.querySelector('video').paused")
 
 
-@browser
 def test_the_tables_own_screen_stays_on_and_shows_no_pointer(open_page: OpenPage) -> None:
     page = open_page("/table", size_wh=TV)
     page.add_init_script(KEEPS_SCREEN_ON)
@@ -121,7 +117,6 @@ def test_the_tables_own_screen_stays_on_and_shows_no_pointer(open_page: OpenPage
     assert page.evaluate(POINTER) == "none"
 
 
-@browser
 def test_a_table_view_speaks_once_allowed_and_fills_the_screen(
     stage: Stage, open_page: OpenPage
 ) -> None:
@@ -154,7 +149,6 @@ def test_a_table_view_speaks_once_allowed_and_fills_the_screen(
     comes_true(page, "() => document.fullscreenElement !== null")
 
 
-@browser
 def test_a_table_view_loaded_anew_speaks_after_any_tap(stage: Stage, open_page: OpenPage) -> None:
     put(stage, "action1")
     page = open_page("/table", size_wh=TV)
@@ -167,7 +161,6 @@ def test_a_table_view_loaded_anew_speaks_after_any_tap(stage: Stage, open_page: 
     comes_true(page, "() => window.spoken.length > 0")
 
 
-@browser
 def test_chimes_from_before_the_first_tap_are_not_made_up_for(
     stage: Stage, open_page: OpenPage
 ) -> None:
@@ -188,7 +181,6 @@ def test_chimes_from_before_the_first_tap_are_not_made_up_for(
     comes_true(page, "window.tones > 0")
 
 
-@browser
 def test_a_table_view_says_who_was_passed_over_and_what_broke(
     stage: Stage, open_page: OpenPage
 ) -> None:
@@ -252,7 +244,6 @@ def test_a_refusal_whose_reason_is_gone_is_heard_no_more(stage: Stage) -> None:
     assert stage.session.view().heard[-1][0] > refused[0], "a page that heard it hears this, too"
 
 
-@browser
 def test_who_only_watches_sees_the_game_and_cannot_touch_it(
     stage: Stage, open_page: OpenPage
 ) -> None:

@@ -21,8 +21,6 @@ from tests.web.browsing import (
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 
-pytestmark = pytest.mark.browser
-
 STATUS_COLOUR = "getComputedStyle(document.querySelector('.sentence')).backgroundColor"
 
 

@@ -12,8 +12,6 @@ from tests.web.browsing import BEYOND, PHONE, TV, left, scanned
 from tests.web.conftest import OpenPage
 from web.security import BROWSER_COOKIE
 
-pytestmark = pytest.mark.browser
-
 
 def test_a_new_table_view_shows_its_code_until_the_host_enters_it(
     ada: FlaskClient, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch

@@ -33,7 +33,6 @@ def test_a_pages_styles_are_one_file(client: FlaskClient) -> None:
         assert client.get(f"/style/{wrong}.css").status_code == 404
 
 
-@pytest.mark.browser
 def test_the_page_loads_no_module_that_it_did_not_name(
     client: FlaskClient, open_page: OpenPage
 ) -> None:
@@ -45,7 +44,6 @@ def test_the_page_loads_no_module_that_it_did_not_name(
     assert {f"/{each}" for each in scripts} == named
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize("path", ["/", "/table", "/setup"])
 def test_a_page_that_lost_a_part_offers_to_load_again(
     open_page: OpenPage, address: str, path: str

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import READ_OUT, OpenPage, comes_true, drawn, put, ready
 from tests.web.stand_in import seat
 from tests.web.test_places import press
-
-pytestmark = pytest.mark.browser
 
 
 def test_the_same_refusal_of_a_name_is_read_out_each_time(

@@ -30,7 +30,6 @@ def test_it_shows_each_ruling_at_its_anchor(app: Flask, language: str) -> None:
             assert f'<p id="{name}"><b>{name}</b> {text}</p>' in page
 
 
-@pytest.mark.browser
 def test_a_refusal_leads_to_its_ruling_and_back(stage: Stage, open_page: OpenPage) -> None:
     page = ready(open_page("/", size_wh=PHONE_SMALL, token=put(stage, "action1")[0]))
     page.get_by_role("button", name=re.compile("^red 3")).click()
@@ -41,7 +40,6 @@ def test_a_refusal_leads_to_its_ruling_and_back(stage: Stage, open_page: OpenPag
     page.get_by_role("button", name=re.compile("^red 7")).wait_for()
 
 
-@pytest.mark.browser
 def test_it_is_clean_for_axe(open_page: OpenPage) -> None:
     page = open_page("/rules#E10", size_wh=PHONE_SMALL)
     page.locator("#E10:target").wait_for()
@@ -50,7 +48,6 @@ def test_it_is_clean_for_axe(open_page: OpenPage) -> None:
         assert violations(page) == [], size_wh
 
 
-@pytest.mark.browser
 def test_the_example_is_printed_in_its_colours(open_page: OpenPage) -> None:
     page = open_page("/rules", size_wh=PHONE_SMALL)
     page.emulate_media(media="print")

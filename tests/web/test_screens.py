@@ -32,8 +32,6 @@ from tests.web.stand_in import a_roll, dice_in_tray, seat
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-pytestmark = pytest.mark.browser
-
 TABLETS = [(820, 1180), (768, 1024), (800, 1280), (1024, 600)]
 
 

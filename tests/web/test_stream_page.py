@@ -20,8 +20,6 @@ from tests.web.browsing import (
 )
 from tests.web.stand_in import seat
 
-pytestmark = [pytest.mark.browser]
-
 
 def alpha(png: bytes) -> np.ndarray:
     """Opacity of a picture's pixels, (height, width), 0 to 255."""
