@@ -33,9 +33,6 @@ MEDIA = {
 """Media type and file suffix of each export format."""
 
 
-NO_PICTURES: Mapping[int, int] = {}
-
-
 def install(pages: Blueprint, context: AppContext) -> None:
     """Add the calls to a blueprint."""
     session, exporting = context.session, Lock()
@@ -157,11 +154,7 @@ def _standings(found: list[Standing]) -> list[wire.Standing]:
 
 
 def whole(
-    game: SavedGame,
-    phrases: Phrases,
-    *,
-    turn: int | None = None,
-    pictures: Mapping[int, int] = NO_PICTURES,
+    game: SavedGame, phrases: Phrases, *, turn: int | None, pictures: Mapping[int, int]
 ) -> wire.GameResult:
     """Make one game's result, everybody's sheet, the rolls, and the record for people.
 
