@@ -102,11 +102,9 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.post("/api/host")
     def become_host() -> Response:
         asked, client = body(requests.Host), context.client()
-        may_lead = session.has_host and is_host(session, client)
-        if not session.has_host:
-            # at the machine, or seated by the code of the table view
-            may_lead = client.is_local or bool(session.seats_of(client.tokens))
-        if not may_lead:
+        # without a host a seat is enough, which needs the code of the table view
+        is_first = not session.has_host and bool(session.seats_of(client.tokens))
+        if not (is_first or is_host(session, client)):
             if asked.pin is None:
                 raise Refused(403, "NOT_HOST", line("page.not_host"))
             context.check(asked.pin, context.access.pin, "BAD_PIN")
