@@ -110,6 +110,13 @@ class TestPages:
         assert scanned(page, ".board-link img") == "http://192.168.1.44:8000/"
         assert page.evaluate("document.activeElement.className") == "board-link"
 
+    def test_the_button_for_the_whole_screen_says_what_it_does(
+        self, club: ClubOnDisk, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", size_wh=TV)
+        for name in ("Full screen", "Leave full screen", "Full screen"):
+            page.get_by_role("button", name=name, exact=True).click()
+
     def test_high_contrast_shows_who_is_on_turn(
         self, club: ClubOnDisk, open_page: OpenPage
     ) -> None:

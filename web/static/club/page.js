@@ -1,7 +1,8 @@
 // The club's screen: live boards, the round and the standings; on a phone one below the other.
 import { timeForm } from "../lib/dates.js";
 import { offerDevice } from "../lib/device.js";
-import { $, el, onPress, redraw, setAttribute, setText, show } from "../lib/dom.js";
+import { $, el, redraw, setAttribute, setText, show } from "../lib/dom.js";
+import { offerFullScreen } from "../lib/fullscreen.js";
 import { onState, start } from "../lib/live.js";
 import { language, numeral, ratingText, t } from "../lib/words.js";
 import { drawBoard } from "./boards.js";
@@ -125,16 +126,8 @@ function turn() {
   }
 }
 
-async function toggleFullScreen() {
-  if (document.fullscreenElement) await document.exitFullscreen();
-  else await document.documentElement.requestFullscreen();
-}
-
-if (document.fullscreenEnabled) {
-  show($("fullscreen"), true);
-  onPress($("fullscreen"), toggleFullScreen);
-}
 offerDevice();
+offerFullScreen();
 onState(draw);
 SCREEN.addEventListener("change", () => state && drawBoards());
 setInterval(turn, TURN_MS);

@@ -3,6 +3,7 @@ import { Countdown } from "../lib/countdown.js";
 import { keepAwake } from "../lib/awake.js";
 import { chooseTheme } from "../lib/device.js";
 import { $, el, keepFocus, onPress, redraw, setAttribute, setOff, setText, show } from "../lib/dom.js";
+import { nameButton, offerFullScreen } from "../lib/fullscreen.js";
 import { onState, post, reasonOf, start, turnShown } from "../lib/live.js";
 import { SEATS, namesOf } from "../lib/seats.js";
 import { drawPicture } from "../lib/tray-picture.js";
@@ -127,17 +128,6 @@ async function press(path, body = {}) {
   if (why) setText($("tray-text"), why);
 }
 
-/** Name a button that shows a picture. */
-function name(button, text) {
-  setAttribute(button, "aria-label", text);
-  setAttribute(button, "title", text);
-}
-
-async function toggleFullScreen() {
-  if (document.fullscreenElement) await document.exitFullscreen();
-  else await document.documentElement.requestFullscreen().catch(() => {}); // the browser may refuse
-}
-
 onPress($("throw"), () => press("/api/throw"));
 onPress($("confirm"), () => press("/api/press", turnShown()));
 addEventListener("resize", fit);
@@ -145,13 +135,8 @@ addEventListener("mousemove", showPointer);
 hidePointer();
 onState(draw);
 if (!isWatching) offerSound();
-name($("theme"), t(isDark ? "theme.light" : "theme.dark"));
+nameButton($("theme"), t(isDark ? "theme.light" : "theme.dark"));
 show($("theme"), true);
 $("theme").addEventListener("click", () => chooseTheme(isDark ? "light" : "dark"));
-name($("fullscreen"), t("table.fullscreen"));
-show($("fullscreen"), Boolean(document.fullscreenEnabled));
-$("fullscreen").addEventListener("click", toggleFullScreen);
-document.addEventListener("fullscreenchange", () => {
-  name($("fullscreen"), t(document.fullscreenElement ? "table.fullscreen_end" : "table.fullscreen"));
-});
+offerFullScreen();
 start(isWatching ? "" : "table");
