@@ -22,12 +22,10 @@ def install_errors(app: Flask, site: Site) -> None:
 
     def answer(refused: Refused) -> Response:
         has_page = not isinstance(request.routing_exception, BadRequest)  # a host that is no name
+        message = site.phrases.tell(refused.said)
         if request.path.startswith("/api/") or request.method == "POST" or not has_page:
-            message = site.phrases.tell(refused.said)
             return failed(refused.code, message, refused.status)
-        phrases = site.phrases
-        shared = words(site, phrases)
-        text = render_template("error.html", message=phrases.tell(refused.said), **shared)
+        text = render_template("error.html", message=message, **words(site, site.phrases))
         return make_response(text, refused.status)
 
     @app.errorhandler(Refused)
@@ -53,10 +51,8 @@ def install_errors(app: Flask, site: Site) -> None:
     def not_taken(error: CalibrationError) -> Response:
         are_none = error.reason == "not_six" and error.count == 0
         key = "setup.no_dice" if are_none else f"setup.{error.reason}"
-        message = site.phrases.say(key, count=error.count)
-        return failed(error.reason.upper(), message, 409)
+        return answer(Refused(409, error.reason.upper(), line(key, count=error.count)))
 
     @app.errorhandler(ConfigError)
     def calibration_not_kept(error: ConfigError) -> Response:
-        message = site.phrases.say("setup.not_kept")
-        return failed("NOT_KEPT", message, 503)
+        return answer(Refused(503, "NOT_KEPT", line("setup.not_kept")))
