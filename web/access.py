@@ -120,9 +120,14 @@ class Access:
             self._own = (*self._own, device)[-_MOST_TABLES:]
 
     def _admit(self, device: str) -> None:
-        if digest(device) not in self._tables:
-            self._tables = [*self._tables, digest(device)][-_MOST_TABLES:]
-            self.save()
+        known = self._tables
+        if digest(device) not in known:
+            self._tables = [*known, digest(device)][-_MOST_TABLES:]
+            try:
+                self.save()
+            except ConfigError:
+                self._tables = known
+                raise
 
     def pairing_code(self, device: str, address: str) -> str:
         """Return the code that a table view shows until a host enters it."""

@@ -54,5 +54,5 @@ def install_errors(app: Flask, site: Site) -> None:
         return answer(Refused(409, error.reason.upper(), line(key, count=error.count)))
 
     @app.errorhandler(ConfigError)
-    def calibration_not_kept(error: ConfigError) -> Response:
-        return answer(Refused(503, "NOT_KEPT", line("setup.not_kept")))
+    def not_saved(error: ConfigError) -> Response:
+        return answer(Refused(503, "NOT_KEPT", line("page.not_saved")))

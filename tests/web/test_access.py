@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 import threading
 from collections.abc import Callable
@@ -50,6 +51,10 @@ EVERYTHING = (
     "/static/nothing",
     "/nothing",
 )
+
+
+def _disk_full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def table_view(app: Flask, address: str = "192.168.1.7") -> FlaskClient:
@@ -192,6 +197,20 @@ class TestTheTableView:
         again = phone(create_app(stage.session, access=open_access(tmp_path)), "192.168.1.7", "TV")
         again.set_cookie(BROWSER_COOKIE, cookie.value)
         assert shown(again)["door"] is not None
+
+    def test_what_cannot_be_saved_pairs_nobody(
+        self, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        app = create_app(stage.session, access=open_access(tmp_path))
+        host, television = app.test_client(), table_view(app)
+        code = shown(television)["pairing"]
+        with monkeypatch.context() as full:
+            full.setattr("web.access.write_whole", _disk_full)
+            status, refused = post(host, "pair", code=code)
+        assert (status, refused["error"]) == (503, "NOT_KEPT")
+        assert "set-up" not in refused["message"]
+        assert shown(television)["door"] is None
+        assert post(host, "pair", code=code)[0] == 200
 
     def test_one_device_cannot_take_all_places_to_wait(self) -> None:
         access = Access()
