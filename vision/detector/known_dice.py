@@ -37,8 +37,9 @@ _HIGHLIGHTS = np.linspace(-0.3, 0.5, 9)
 """Shares of white that gloss adds to a face; negative if it was added during calibration."""
 _HIGHLIGHT = 0.25
 """Standard deviation of the share of white (docs/limits.md)."""
-_MOST_FACE = 6.0
-"""Limit (nats) of a face misfit below `_ANOTHER`: alone it cannot overrule a confident reader."""
+_MOST_FACE = 7.5
+"""Limit (nats) of a face misfit below `_ANOTHER`: alone it cannot overrule a confident reader
+(docs/limits.md)."""
 _DARK = 20.0
 """Added to the sum of blue, green and red, so that noise hardly changes shares of dark faces."""
 _USUAL = (0.25, 0.02, 0.02)
