@@ -28,8 +28,8 @@ class CalibrationError(CompanionError, RuntimeError):
     """A step of the calibration cannot be completed.
 
     Attributes:
-        reason: A code: not_six, unclear, other_dice, not_looked, no_picture, dark, outside,
-            no_tray, metering, switched_off.
+        reason: A code: not_six, other_dice, not_looked, no_picture, dark, outside, no_tray,
+            metering, switched_off.
         count: With not_six, the number of dice that were seen.
     """
 

@@ -11,18 +11,16 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
-from companion.tray import DieView, TrayStatus
+from companion.tray import TrayStatus
 from vision.calibration.calibration import Calibration
 from vision.calibration.drift import Reference, in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light, white_balanced
 from vision.calibration.reader import CalibratedReader, what_changed, what_holds
 from vision.cameras.camera import Camera
-from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import Detection, classify
 from vision.detector.crops import edges_of
 from vision.detector.known_dice import Bgr, CustomDie, face_colour, pip_colour
-from vision.detector.models import softmax
 from vision.detector.status import PALETTE
+from vision.evidence import DieEvidence
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Point, Reading
 
@@ -30,8 +28,6 @@ _BLOWN = 250.0
 """Brightness above which a white face has lost its colour."""
 _MOST_GAIN = 2.0
 _SURELY = 0.9
-_ON_IT = 0.4
-"""Largest distance, in edges, between a detection and its die."""
 _FEW_PX = 20.0
 """Edge of dice in px below which many rolls are doubtful (docs/evaluation.md, small dice)."""
 _FLAT_SEEN = 0.89
@@ -61,12 +57,17 @@ def shown_dice(
 ) -> tuple[ShownDie, ...]:
     """Measure the six dice in the tray, from left to right.
 
+    Args:
+        calibration: Without dice, so that the colours are those that the reader sees by itself.
     Raises:
         CalibrationError: There are not six dice that lie flat and still in the tray.
     """
-    seen = reader.read(Frame(pixels), calibration=calibration).dice
+    reading = reader.read(Frame(pixels), calibration=calibration)
+    assert reading.evidence is not None
+    seen = {die.centre_xy: die for die in reading.evidence.dice}
     dice = sorted(
-        (die for die in seen if die.in_tray and not die.cocked), key=lambda die: die.centre_xy
+        (die for die in reading.dice if die.in_tray and not die.cocked),
+        key=lambda die: die.centre_xy,
     )
     if len(dice) != len(ALL_DICE):
         raise CalibrationError(
@@ -76,24 +77,13 @@ def shown_dice(
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
-    looks = classify(pixels, propose_candidates(pixels).candidates)
-    return tuple(_shown(pixels, die, looks) for die in dice)
+    return tuple(_shown(pixels, seen[die.centre_xy]) for die in dice)
 
 
-def _shown(pixels: Pixels, die: DieView, looks: Sequence[Detection]) -> ShownDie:
-    """Measure one die, with the reader's own probabilities."""
-
-    def gap(look: Detection) -> float:
-        return float(np.hypot(*np.subtract(look.centre_xy, die.centre_xy))) / look.edge_px
-
-    near = min(looks, key=gap, default=None)
-    if near is None or gap(near) > _ON_IT:
-        text = "dice: one of the six cannot be made out; move it a little"
-        raise CalibrationError(text, reason="unclear")
-    corners = np.array(die.corners_xy, np.float32)
-    taken = tuple(float(value) for value in softmax(near.colours))
-    pips = pip_colour(pixels, corners, die.value)
-    return ShownDie(die.centre_xy, corners, face_colour(pixels, corners), taken, pips)
+def _shown(pixels: Pixels, die: DieEvidence) -> ShownDie:
+    taken_for = tuple(float(chance) for chance in die.colours)
+    pips = pip_colour(pixels, die.corners, die.value)
+    return ShownDie(die.centre_xy, die.corners, face_colour(pixels, die.corners), taken_for, pips)
 
 
 def faults_of(dice: Sequence[ShownDie]) -> tuple[PictureFault, ...]:

@@ -18,8 +18,6 @@ from tests.vision.trays import SIX, ground, lit, painted, shifted, tray, with_re
 from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
 from vision.calibration.drift import compare, take_reference
 from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
-from vision.detector.candidates import Candidate
-from vision.detector.classifier import Detection, classify
 from vision.detector.known_dice import CustomDie, compare_with_set
 from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
@@ -260,16 +258,6 @@ class TestDice:
         for die in shown:
             if die.taken_for[0] > 0.9:
                 assert max(die.face_bgr) - min(die.face_bgr) < 12, die.face_bgr
-
-    def test_a_die_is_never_measured_on_anothers_crop(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def all_but_the_first(pixels: Pixels, candidates: Sequence[Candidate]) -> list[Detection]:
-            return classify(pixels, candidates)[1:]
-
-        monkeypatch.setattr("vision.setup.measure.classify", all_but_the_first)
-        with pytest.raises(CalibrationError, match="cannot be made out"):
-            shown_dice(tray(SIX), Calibration((640, 480)), READER)
 
     def test_pips_of_another_colour_alone_make_no_stranger(self) -> None:
         red = CustomDie(DieColour.RED, (40.0, 40.0, 200.0), taken_for(DieColour.RED), (10, 10, 10))

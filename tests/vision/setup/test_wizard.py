@@ -12,7 +12,7 @@ import pytest
 from companion.engine.dice import DieColour
 from companion.errors import CalibrationError, ConfigError
 from companion.tray import TrayStatus
-from tests.vision.trays import SIX, from_afar, lit, painted, shifted, tray, tray_from
+from tests.vision.trays import SIX, block, from_afar, lit, painted, shifted, tray, tray_from
 from vision.calibration.calibration import load_calibration
 from vision.calibration.light import PictureFault
 from vision.calibration.reader import CalibratedReader, Change
@@ -173,14 +173,11 @@ def test_a_step_that_cannot_be_done_names_the_reason(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_die_that_cannot_be_made_out_is_to_be_moved(
-    setup: TraySetup, live: StandInLive, monkeypatch: pytest.MonkeyPatch
+def test_dice_that_only_a_closer_look_finds_are_measured(
+    setup: TraySetup, live: StandInLive
 ) -> None:
-    live.shows = tray(SIX)
-    monkeypatch.setattr("vision.setup.measure.classify", lambda *_: ())
-    with pytest.raises(CalibrationError) as caught:
-        setup.look_at_dice()
-    assert caught.value.reason == "unclear"
+    live.shows = block(2.5, 2)
+    assert len(setup.look_at_dice()[1]) == 6
 
 
 def test_corners_are_not_found_in_a_black_picture(setup: TraySetup, live: StandInLive) -> None:

@@ -62,7 +62,7 @@ class TestCalls:
     def test_a_step_that_cannot_be_done_is_refused_with_a_sentence(
         self, client: FlaskClient, wizard: StandInSetup, language: str
     ) -> None:
-        reasons = ("not_six", "unclear", "other_dice", "no_picture", "outside")
+        reasons = ("not_six", "other_dice", "no_picture", "outside")
         for reason in reasons:
             wizard.trouble = CalibrationError("for programs", reason=reason, count=1)
             answer = client.post(f"/api/setup/look?language={language}", json={})
