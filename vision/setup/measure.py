@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from vision.calibration.drift import Reference, in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light, white_balanced
 from vision.calibration.reader import CalibratedReader, what_changed, what_holds
 from vision.cameras.camera import Camera
+from vision.detector.colours import shared_out
 from vision.detector.crops import edges_of
 from vision.detector.known_dice import Bgr, CustomDie, face_colour, pip_colour
 from vision.detector.status import PALETTE
@@ -104,14 +104,10 @@ def colours_played(dice: Sequence[ShownDie]) -> tuple[DieColour, ...]:
 
     An odd die receives the colour that remains.
     """
-    chance = np.log(np.array([die.taken_for for die in dice]) + 1e-3)
-    ways = set(permutations(ALL_DICE))
-    return max(
-        sorted(ways, key=lambda way: [PALETTE.index(colour) for colour in way]),
-        key=lambda way: sum(
-            float(chance[n, PALETTE.index(colour)]) for n, colour in enumerate(way)
-        ),
-    )
+    chances = np.array([die.taken_for[: len(PALETTE)] for die in dice])
+    cost = np.column_stack([-np.log(chances + 1e-3), np.full(len(dice), np.inf)])
+    pick, _ = shared_out(cost, tuple(ALL_DICE.count(colour) for colour in PALETTE))
+    return tuple(PALETTE[k] for k in pick)
 
 
 def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[CustomDie, ...]:
