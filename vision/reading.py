@@ -28,6 +28,12 @@ class Frame:
     is_damaged: bool = False
     """Whether the decoder reported an error: such a frame is never announced."""
 
+    @property
+    def size_wh(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        height, width = self.pixels.shape[:2]
+        return width, height
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:

@@ -158,5 +158,4 @@ def _begin(frame: Frame, before: Calibration | None) -> Calibration:
     broken off loses nothing."""
     from vision.calibration.calibration import Calibration
 
-    size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
-    return Calibration(size_wh) if before is None else before.resized(size_wh)
+    return Calibration(frame.size_wh) if before is None else before.resized(frame.size_wh)

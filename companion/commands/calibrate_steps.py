@@ -87,12 +87,11 @@ def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None
     from vision.setup.corners import propose_corners
     from vision.setup.measure import reference_of
 
-    height, width = frame.pixels.shape[:2]
     corners = given if given is not None else propose_corners(frame.pixels)
     if corners is None:
         text = 'corners: found no tray; pass them with --corners "x,y x,y ..."'
         raise CalibrationError(text, reason="no_tray")
-    check_corners(corners, (width, height))
+    check_corners(corners, frame.size_wh)
     bench.say("corners: " + " ".join(f"{x:.0f},{y:.0f}" for x, y in corners))
     bench.keep(tray_px=corners, reference=reference_of(frame, bench.calibration))
     drawn = _draw(bench, frame, None)

@@ -72,7 +72,7 @@ class CalibratedReader:
         known = self._learnt[Change.RELIT in changes].known
         if holds is None and not known:
             return self._reader.read(frame, in_play)
-        holds = holds or Calibration((frame.pixels.shape[1], frame.pixels.shape[0]))
+        holds = holds or Calibration(frame.size_wh)
         return self._reader.read(frame, in_play, calibration=replace(holds, dice=known))
 
     def learn(self, frame: Frame, roll: Roll) -> None:

@@ -104,11 +104,11 @@ class TraySetup:
 
     def state(self) -> SetupState:
         """Return the state; raises CalibrationError if the camera delivers no picture."""
-        pixels = self._frame().pixels
-        kept = self._kept((pixels.shape[1], pixels.shape[0]))
+        frame = self._frame()
+        kept = self._kept(frame)
         return SetupState(
             size_wh=kept.size_wh,
-            faults=(*measure_light(pixels).faults, *self._faults_of_dice(pixels)),
+            faults=(*measure_light(frame.pixels).faults, *self._faults_of_dice(frame.pixels)),
             change=self._reader.change,
             corners=kept.tray_px,
             controls=self._live.controls or {},
@@ -136,9 +136,8 @@ class TraySetup:
             ConfigError: The file cannot be written.
         """
         frame = self._frame()
-        height, width = frame.pixels.shape[:2]
-        check_corners(corners, (width, height))
-        now = reference_of(frame, self._kept((width, height)))
+        check_corners(corners, frame.size_wh)
+        now = reference_of(frame, self._kept(frame))
         self._keep(frame, tray_px=tuple(corners), reference=now)
 
     def hold_exposure(self) -> None:
@@ -165,12 +164,10 @@ class TraySetup:
         with self._mutex:
             self._shown = None
         frame = self._frame()
-        pixels = frame.pixels
-        kept = self._kept((pixels.shape[1], pixels.shape[0]))
-        shown, gains = measured_dice(frame, kept, self._bare)
+        shown, gains = measured_dice(frame, self._kept(frame), self._bare)
         number = secrets.randbelow(1 << 31)
         with self._mutex:
-            self._shown = number, shown, gains, take_reference(pixels)
+            self._shown = number, shown, gains, take_reference(frame.pixels)
         return number, tuple(
             LookedAt(die.centre_xy, _points(die), known.plays, known.is_odd)
             for die, known in zip(shown, known_dice(shown, colours_played(shown)), strict=True)
@@ -194,8 +191,7 @@ class TraySetup:
         _, shown, gains, light = looked
         dice = known_dice(shown, plays)
         frame = self._frame()
-        kept = self._kept((frame.pixels.shape[1], frame.pixels.shape[0]))
-        now = in_the_light_of(kept.reference, light)
+        now = in_the_light_of(self._kept(frame).reference, light)
         self._keep(frame, dice=dice, white_balance_bgr=gains, reference=now)
 
     def forget(self) -> None:
@@ -230,15 +226,14 @@ class TraySetup:
             return ()
         return faults_of(looked[1])
 
-    def _kept(self, size_wh: tuple[int, int]) -> Calibration:
+    def _kept(self, frame: Frame) -> Calibration:
         kept = self._reader.calibration
-        return Calibration(size_wh) if kept is None else kept.resized(size_wh)
+        return Calibration(frame.size_wh) if kept is None else kept.resized(frame.size_wh)
 
     def _keep(self, frame: Frame, **measured: object) -> None:
-        size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
         path = self._file()
         with self._mutex:
-            calibration = replace(self._kept(size_wh), **measured)  # type: ignore[arg-type]
+            calibration = replace(self._kept(frame), **measured)  # type: ignore[arg-type]
             save_calibration(path, calibration)
             self._use(calibration)
 

@@ -380,13 +380,12 @@ class TrayTracker:
         view = TrayView(shown.status, notes=self.notes, camera=camera, fault=fault)
         if frame is None:
             return view
-        height, width = frame.pixels.shape[:2]
         doubts = [Problem(ProblemCode.UNCERTAIN, c) for c in DieColour if c in shown.doubted]
         return replace(
             view,
             roll=shown.roll,
             frame=frame.number,
-            size_wh=(width, height),
+            size_wh=frame.size_wh,
             dice=reading.dice if reading is not None else (),
             problems=(*(reading.problems if reading is not None else ()), *doubts),
         )

@@ -72,7 +72,7 @@ def test_the_simulated_tray_is_never_drawn_large(
     camera = open_camera("simulated", size_wh=asked, clock=clock, sleep=clock.sleep)
     frame = camera.read()
     assert frame is not None
-    assert (frame.pixels.shape[1], frame.pixels.shape[0]) == given
+    assert frame.size_wh == given
 
 
 def test_auto_passes_over_a_camera_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
