@@ -25,6 +25,7 @@ class Frame:
     captured_at_s: float = 0.0
     """Monotonic seconds of the capture."""
     number: int = 0
+    """Given by the camera loop."""
     is_damaged: bool = False
     """Whether the decoder reported an error: such a frame is never announced."""
 

@@ -69,7 +69,6 @@ class DeviceCamera:
         self.description = description
         self._pictures = pictures
         self._meter = meter
-        self._number = 0
         try:
             first = pictures.take(patience_s)
         except ConnectionError as error:
@@ -99,10 +98,7 @@ class DeviceCamera:
             taken = self._pictures.take()
         except ConnectionError as error:
             raise CameraUnavailable(f"camera {self.source!r}: {error}") from error
-        if taken is None:
-            return None
-        self._number += 1
-        return Frame(taken[0], taken[1], self._number)
+        return None if taken is None else Frame(*taken)
 
     def close(self) -> None:
         """Release the device; may be called twice."""

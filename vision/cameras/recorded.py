@@ -46,7 +46,6 @@ class VideoCamera:
             self._video = cv2.VideoCapture(str(path))
         rate = self._video.get(cv2.CAP_PROP_FPS) if self._video.isOpened() else 0.0
         self._pace = Pace(rate if 1.0 <= rate <= 240.0 else fps, clock=clock, sleep=sleep)
-        self._number = 0
         self._pixels = self._next()
         if self._pixels is None:
             self._video.release()
@@ -66,9 +65,8 @@ class VideoCamera:
             else:
                 self._pixels = pixels
         self._is_first = False
-        self._number += 1
         assert self._pixels is not None
-        return Frame(self._pixels, at_s, self._number)
+        return Frame(self._pixels, at_s)
 
     def close(self) -> None:
         """Close the file; may be called twice."""
@@ -111,7 +109,6 @@ class FolderCamera:
                 f"camera {self.source!r}: expected JPEG or PNG pictures, found none"
             )
         self._at = -1
-        self._number = 0
         self._skipped: list[str] = []
         self._is_over = False
         frame = self._advance()
@@ -134,9 +131,7 @@ class FolderCamera:
 
     def read(self) -> Frame | None:
         """Return the current picture."""
-        at_s = self._pace.wait()
-        self._number += 1
-        return replace(self._frame, captured_at_s=at_s, number=self._number)
+        return replace(self._frame, captured_at_s=self._pace.wait())
 
     def show_next(self) -> bool:
         """Show the next picture; False after the last one."""

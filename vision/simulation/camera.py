@@ -109,7 +109,6 @@ class SimulatedTray:
         self._is_lamp_on = False
         self._nudges = 0
         self._last: Pixels | None = None
-        self._number = 0
         table = scene or _seen_from_high(default_tray(size_wh))
         self._set = table.dice or tuple(default_die(colour) for colour in ALL_DICE)
         self._empty = replace(table, dice=(), things=())
@@ -139,10 +138,9 @@ class SimulatedTray:
             raise CameraUnavailable("camera 'simulated': unplugged, as it was told")
         trouble = self._trouble if self._clock() < self._trouble_until_s else None
         at_s = (self._slow_pace if trouble == "slow" else self._pace).wait()
-        self._number += 1
         if trouble != "freeze" or self._last is None:
             self._last = self._spoilt(self._picture(at_s), trouble)
-        return Frame(self._last, at_s, self._number)
+        return Frame(self._last, at_s)
 
     def trouble(self, name: str) -> None:
         """Cause one of TROUBLES from the next frame on.

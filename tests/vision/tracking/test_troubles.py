@@ -218,10 +218,14 @@ class Turnable(Around):
     is_away = is_before_a_wall = False
     blur_px = 0.0
 
+    def __init__(self, camera: SimulatedTray) -> None:
+        super().__init__(camera)
+        self._noises = itertools.cycle(noises())
+
     def read(self) -> Frame | None:
         frame = self._camera.read()
         assert frame is not None
-        noise = noises(frame.pixels.shape)[frame.number % NOISES]
+        noise = next(self._noises)
         seen = table_top(frame.pixels.shape) if self.is_away else frame.pixels
         if self.is_before_a_wall:
             seen = np.full_like(seen, seen.mean())
@@ -236,8 +240,8 @@ NOISES = 7
 
 
 @cache
-def noises(shape: tuple[int, ...]) -> list[np.ndarray]:
-    draw = np.random.default_rng(5)
+def noises() -> list[np.ndarray]:
+    draw, shape = np.random.default_rng(5), (*SIZE_WH[::-1], 3)
     return [draw.normal(0.0, 2.0, shape).astype(np.float32) for _ in range(NOISES)]
 
 
