@@ -99,22 +99,22 @@ class FolderCamera:
             files = sorted(path.iterdir()) if path.is_dir() else [path]
         except OSError as error:
             raise CameraUnavailable(f"camera {self.source!r}: {error.strerror}") from error
-        self._files = [
+        pictures = [
             file
             for file in files
             if file.suffix.lower() in PICTURE_SUFFIXES and not file.name.startswith(".")
         ]
-        if not self._files:
+        if not pictures:
             raise CameraUnavailable(
                 f"camera {self.source!r}: expected JPEG or PNG pictures, found none"
             )
-        self._at = -1
+        self._files = iter(pictures)
         self._skipped: list[str] = []
         self._is_over = False
         frame = self._advance()
         if frame is None:
             raise CameraUnavailable(
-                f"camera {self.source!r}: expected pictures, none of {len(self._files)} decodes"
+                f"camera {self.source!r}: expected pictures, none of {len(pictures)} decodes"
             )
         self._frame = frame
 
@@ -146,9 +146,7 @@ class FolderCamera:
         """Nothing is held open."""
 
     def _advance(self) -> Frame | None:
-        while self._at + 1 < len(self._files):
-            self._at += 1
-            file = self._files[self._at]
+        for file in self._files:
             try:
                 return load_frame(file)
             except PictureError:
