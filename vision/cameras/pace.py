@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -21,15 +22,15 @@ class Pace:
         self.step_s = 1.0 / max(fps, 0.1)
         self._clock = clock
         self._sleep = sleep
-        self._due_s: float | None = None
+        self._due_s = -math.inf
 
     def wait(self) -> float:
         """Wait until the next frame is due, and return the time."""
         now = self._clock()
-        if self._due_s is not None and self._due_s > now:
+        if self._due_s > now:
             self._sleep(self._due_s - now)
             now = max(self._clock(), self._due_s)
         # A small lateness is carried over so that the rate holds; a large one is forgotten.
-        on_time = self._due_s is not None and now - self._due_s < self.step_s
-        self._due_s = (self._due_s if on_time and self._due_s is not None else now) + self.step_s
+        is_on_time = now - self._due_s < self.step_s
+        self._due_s = (self._due_s if is_on_time else now) + self.step_s
         return now
