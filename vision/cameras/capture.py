@@ -79,12 +79,12 @@ class LatestFrame:
                 raise ConnectionError(f"no picture for {silent_s:.1f} s")
             return None
 
-    def close(self, timeout_s: float = 1.0) -> None:
+    def close(self) -> None:
         """Stop the thread, which releases the device; a blocked one does so when it wakes."""
         with self._changed:
             self._is_closed = True
         if self._thread is not threading.current_thread():
-            self._thread.join(timeout_s)
+            self._thread.join(1.0)
 
     def _run(self) -> None:
         try:

@@ -32,6 +32,9 @@ https://github.com/opencv/opencv/blob/4.x/modules/videoio/src/cap_v4l.cpp (tryIo
 PI_PICTURE_S = 1.0
 """Seconds after which a Pi camera's picture has failed."""
 
+_MJPG = float(int.from_bytes(b"MJPG", "little"))
+"""Motion JPEG as drivers number pixel formats."""
+
 _QUERY_CAPABILITIES = 0x80685600
 """VIDIOC_QUERYCAP of the kernel's videodev2.h; its answer is 104 bytes."""
 _HAS_DEVICE_CAPS, _CAN_CAPTURE = 0x80000000, 0x00000001
@@ -137,7 +140,7 @@ def open_v4l2(
         device.release()
         raise CameraUnavailable(f"camera {path!r}: cannot be opened (busy, or not a camera)")
     # The format comes first: drivers reset size and rate when it changes.
-    device.set(cv2.CAP_PROP_FOURCC, float(fourcc("MJPG")))
+    device.set(cv2.CAP_PROP_FOURCC, _MJPG)
     device.set(cv2.CAP_PROP_FRAME_WIDTH, float(size_wh[0]))
     device.set(cv2.CAP_PROP_FRAME_HEIGHT, float(size_wh[1]))
     device.set(cv2.CAP_PROP_FPS, float(fps))
@@ -314,11 +317,6 @@ def parse_capabilities(answer: bytes) -> tuple[str, str, bool]:
     driver, card, _, _, whole, device = struct.unpack("16s32s32sIII12x", answer)
     flags = device if whole & _HAS_DEVICE_CAPS else whole
     return _text(driver), _text(card), bool(flags & _CAN_CAPTURE)
-
-
-def fourcc(name: str) -> int:
-    """Return a pixel format's four letters as the number that drivers use."""
-    return int.from_bytes(name.encode("ascii"), "little")
 
 
 def _may_open(path: str) -> bool:
