@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from companion.errors import CameraUnavailable, ConfigError
@@ -49,32 +50,40 @@ def open_camera(
     """
     if source in ("", "none"):
         raise ConfigError(f"camera: expected a source, got {source!r}")
+    open_pi = partial(devices.open_pi, size_wh=size_wh, fps=fps, controls=controls, clock=clock)
+    open_v4l2 = partial(
+        devices.open_v4l2,
+        size_wh=size_wh,
+        fps=fps,
+        controls=controls,
+        clock=clock,
+        patience_s=patience_s,
+    )
+    # The tray fills a 4:3 picture; drawing a larger one would take longer than one frame lasts.
+    width = max(160, min(size_wh[0], size_wh[1] * 4 // 3, 640))
+    drawn_wh = (width, width * 3 // 4)
+    simulated = partial(
+        SimulatedTray, seed=seed, size_wh=drawn_wh, fps=fps, clock=clock, sleep=sleep
+    )
     if source == "auto":
         try:
-            return _first_device(size_wh, fps, controls, patience_s, clock)
+            return _first_device(open_pi, open_v4l2)
         except CameraUnavailable as error:
             if not or_simulated:
                 raise
-            tray = _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+            tray = simulated()
             tray.description = f"simulated tray ({error})"
             return tray
     if source == "simulated":
-        return _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+        return simulated()
     if source == "pi":
-        return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
+        return open_pi()
     try:
         path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
     except RuntimeError as error:
         raise CameraUnavailable(f"{source}: {error}") from error
     if is_device(source) or path.is_char_device():
-        return devices.open_v4l2(
-            str(path),
-            size_wh=size_wh,
-            fps=fps,
-            controls=controls,
-            clock=clock,
-            patience_s=patience_s,
-        )
+        return open_v4l2(str(path))
     if path.is_dir() or (path.is_file() and path.suffix.lower() in PICTURE_SUFFIXES):
         return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
     if path.is_file():
@@ -90,13 +99,7 @@ def is_device(source: str) -> bool:
     return source == "pi" or source.isdecimal() or source.startswith("/dev/")
 
 
-def _first_device(
-    size_wh: tuple[int, int],
-    fps: float,
-    controls: Mapping[str, float] | None,
-    patience_s: float,
-    clock: Clock,
-) -> Camera:
+def _first_device(open_pi: Callable[[], Camera], open_v4l2: Callable[[str], Camera]) -> Camera:
     """Open the first camera that works.
 
     Raises:
@@ -106,31 +109,15 @@ def _first_device(
     why = ""
     if devices.has_pi_camera():
         try:
-            return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
+            return open_pi()
         except CameraUnavailable as error:
             LOGGER.warning("%s", error)
     paths = devices.webcam_paths()
     for path in paths:
         try:
-            return devices.open_v4l2(
-                path,
-                size_wh=size_wh,
-                fps=fps,
-                controls=controls,
-                clock=clock,
-                patience_s=patience_s,
-            )
+            return open_v4l2(path)
         except CameraUnavailable as error:
             LOGGER.warning("%s", error)
             failed = devices.CameraSilent if isinstance(error, devices.CameraSilent) else failed
             why = f": {str(error).removeprefix('camera ')}"
     raise failed(f"none of {len(paths)} cameras works{why}" if paths else "no camera found")
-
-
-def _simulated(
-    *, seed: int | None, size_wh: tuple[int, int], fps: float, clock: Clock, sleep: Sleep
-) -> SimulatedTray:
-    # The tray fills a 4:3 picture; drawing a larger one would take longer than one frame lasts.
-    width = max(160, min(size_wh[0], size_wh[1] * 4 // 3, 640))
-    size_wh = (width, width * 3 // 4)
-    return SimulatedTray(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
