@@ -300,9 +300,8 @@ class CameraLoop:
             if frame.captured_at_s - self._steady_s >= LONGEST_BLINK_S:
                 return True
             self._is_skipping = True
-            observed = self._tracker.check_health(frame)
             with self._mutex:
-                self._tracker.skip(observed)
+                self._tracker.skip(frame)
                 self._publish()
             return False
         self._steady_s = frame.captured_at_s

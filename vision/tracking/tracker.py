@@ -80,7 +80,7 @@ class TrayTracker:
     """Turns frames into a TrayView, one step each; has no thread and no clock.
 
     A caller with threads guards all methods with one mutex, except those that only the camera's
-    thread calls: `measure_motion`, `read`, `check_health`, `on_lamp_changed`, `expect_change`.
+    thread calls: `measure_motion`, `read`, `on_lamp_changed`, `expect_change`.
     """
 
     def __init__(
@@ -182,14 +182,6 @@ class TrayTracker:
         """Note that a frame is about to be read; to be called before `read`."""
         shown = self._state.shown
         self._is_reading = shown.roll is None and shown.status.is_undecided
-
-    def check_health(self, frame: Frame) -> FrameObservation:
-        """Check a frame that is not to be read only for the camera's health."""
-        health = self._health
-        if self._is_camera:
-            stats = self._stats(frame, thumbnail(frame.pixels), moved=True)
-            health = update_health(health, stats)
-        return FrameObservation(frame, True, (), health=health)
 
     def _stats(self, frame: Frame, now: Thumbnail, *, moved: bool) -> FrameStats:
         before, self._stats_of = self._stats_of, now
@@ -335,12 +327,17 @@ class TrayTracker:
         """Offer the dice in the tray although they were confirmed before."""
         self._state = forget_used(self._state)
 
-    def skip(self, observed: FrameObservation) -> None:
-        """Show a frame that was only checked for health, and do not judge it."""
-        self._frames.keep_newest(observed.frame)
-        self._health = observed.health
+    def skip(self, frame: Frame) -> None:
+        """Show a frame and check it for the camera's health, but do not judge it.
+
+        To be called on the thread that calls `measure_motion`, guarded.
+        """
+        self._frames.keep_newest(frame)
+        if self._is_camera:
+            stats = self._stats(frame, thumbnail(frame.pixels), moved=True)
+            self._health = update_health(self._health, stats)
         if self._health.is_blind:
-            self._show_blind(observed.frame)
+            self._show_blind(frame)
 
     def read_anew(self) -> None:
         """Forget what was read, but not which dice are used: the next frame is read otherwise.
