@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 
 from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
-from companion.tray import CameraState, Note, TrayView
+from companion.tray import CameraState, TrayView
 from vision.cameras.camera import Camera, CameraKind, PictureSequence
 from vision.reading import Frame
 from vision.tracking.frame_buffer import Jpegs
@@ -232,15 +232,13 @@ class CameraLoop:
     def turn(self) -> float:
         """Do the work of one frame; return how many seconds to wait before the next turn."""
         try:
-            if self._camera is None:
-                self._get_back()
-            assert self._camera is not None
+            camera = self._camera or self._get_back()
             self._do_requests()
-            frame = self._camera.read()
+            frame = camera.read()
             if frame is not None:
                 self._number += 1
                 self._frame_at_s = time.monotonic()
-                self._take(replace(frame, number=self._number), self._camera.notes)
+                self._take(replace(frame, number=self._number), camera)
         except CameraUnavailable as error:
             return self._lose(str(error))
         except Exception as error:
@@ -268,12 +266,12 @@ class CameraLoop:
             self._was_reading = is_reading
             self._publish()
 
-    def _take(self, frame: Frame, notes: tuple[Note, ...]) -> None:
+    def _take(self, frame: Frame, camera: Camera) -> None:
         if self._light_at is not None and not self._is_lit_steadily(frame, self._light_at):
             return
-        if self._tracker.camera is CameraState.LOST and self._camera is not None:
+        if self._tracker.camera is CameraState.LOST:
             with self._mutex:
-                self._tracker.on_camera_restored(_state_of(self._camera))
+                self._tracker.on_camera_restored(_state_of(camera))
         observed = self._tracker.measure_motion(frame)
         if observed.is_due:
             with self._mutex:
@@ -286,7 +284,7 @@ class CameraLoop:
                 return  # it fell silent meanwhile: this reading is outdated
             self._tracker.update(observed)
             self._is_skipping = False
-            self._tracker.notes = notes
+            self._tracker.notes = camera.notes
             self._publish()
         if observed.reading is not None:
             self._trouble = None
@@ -345,13 +343,10 @@ class CameraLoop:
             with self._mutex:
                 self._tracker.reoffer()
 
-    def _get_back(self) -> None:
-        camera = self._reopen()
-        LOGGER.info("camera is back: %s", camera.description)
-        self._camera = camera
-        with self._mutex:
-            self._tracker.on_camera_restored(_state_of(camera))
-            self._tracker.notes = camera.notes
+    def _get_back(self) -> Camera:
+        self._camera = self._reopen()
+        LOGGER.info("camera is back: %s", self._camera.description)
+        return self._camera
 
     def _lose(self, text: str) -> float:
         if self._camera is not None:
