@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
@@ -233,7 +233,8 @@ class CameraLoop:
         """Do the work of one frame; return how many seconds to wait before the next turn."""
         try:
             camera = self._camera or self._get_back()
-            self._do_requests()
+            while not self._requests.empty():
+                self._requests.get()()
             frame = camera.read()
             if frame is not None:
                 self._number += 1
@@ -322,14 +323,6 @@ class CameraLoop:
                 self.check()
             except Exception:
                 LOGGER.exception("the camera could not be checked")
-
-    def _do_requests(self) -> None:
-        while True:
-            try:
-                request = self._requests.get_nowait()
-            except Empty:
-                return
-            request()
 
     def _read_anew(self) -> None:
         with self._mutex:
