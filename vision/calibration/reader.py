@@ -12,7 +12,6 @@ from vision.calibration.calibration import Calibration
 from vision.calibration.drift import compare
 from vision.calibration.learning import LearntDice, calibrated, dice_of, dice_of_roll, learn
 from vision.calibration.light import white_balanced
-from vision.images import as_pixels
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Reading
 
@@ -88,7 +87,7 @@ class CalibratedReader:
         scene = self._reader.read(frame, dice_of(roll), calibration=bare).evidence
         if scene is None:
             return
-        pixels = as_pixels(frame.pixels)
+        pixels = frame.pixels
         if bare is not None and bare.white_balance_bgr is not None:
             pixels = white_balanced(pixels, bare.white_balance_bgr)
         relit = Change.RELIT in changes
@@ -124,7 +123,7 @@ def what_changed(calibration: Calibration, frame: Frame) -> tuple[Change, ...]:
     """Changes that a frame shows since the calibration; moved comes before relit."""
     if calibration.reference is None:
         return ()
-    drift = compare(calibration.reference, as_pixels(frame.pixels))
+    drift = compare(calibration.reference, frame.pixels)
     moved = (Change.MOVED,) if drift.has_moved else ()
     return (*moved, Change.RELIT) if drift.is_relit else moved
 

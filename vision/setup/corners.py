@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.candidates import FeatureMaps, propose_candidates
-from vision.images import as_pixels
 from vision.reading import Pixels, Point
 
 _USUAL_EDGE = 0.06
@@ -40,7 +39,6 @@ def propose_corners(pixels: Pixels) -> tuple[Point, ...] | None:
         Four for a tray with four sides, more for a round one, in pixels of the picture; None if
             no tray is found.
     """
-    pixels = as_pixels(pixels)
     maps = propose_candidates(pixels)
     edges = [candidate.edge_px for candidate in maps.candidates if candidate.heat > 0.5]
     edge_px = float(np.median(edges)) if edges else _USUAL_EDGE * max(maps.size_wh)

@@ -18,7 +18,6 @@ from companion.tray import (
     TrayStatus,
     TrayView,
 )
-from vision.images import as_pixels
 from vision.reading import Frame, Reading
 from vision.tracking.background_model import BackgroundModel
 from vision.tracking.frame_buffer import FrameBuffer
@@ -167,8 +166,8 @@ class TrayTracker:
         if reading.evidence is None or frame.is_damaged:  # it is read alone, and never announced
             self._at_rest = ()
             return replace(observed, reading=reading)
-        pixels, at_s = as_pixels(frame.pixels), frame.captured_at_s
-        rest = rest_frame(pixels, reading.evidence, at_s, self._model.background)
+        at_s, background = frame.captured_at_s, self._model.background
+        rest = rest_frame(frame.pixels, reading.evidence, at_s, background)
         may_differ = observed.is_relit or observed.is_stirred
         if may_differ and self._at_rest and not lie_alike(self._at_rest[-1], rest):
             self._at_rest = ()  # a die was moved while the lamp changed, or under a shadow
@@ -255,15 +254,15 @@ class TrayTracker:
         if reading is None or reading.status is not TrayStatus.EMPTY:
             return False
         has_used = bool(state.used or state.last_rolls)
-        return has_used and self._used.may_lie_there(as_pixels(observed.frame.pixels))
+        return has_used and self._used.may_lie_there(observed.frame.pixels)
 
     def _learn_background(self, frame: Frame, rest: RestFrame, shown: Shown) -> None:
         """Take a settled tray without a roll as the background of the next throw."""
         if shown.status.is_undecided:
             return
-        pixels, used = as_pixels(frame.pixels), [die.centre_xy for die in self._state.used]
-        if self._model.learn(pixels, rest, shown.status, used):
-            self._at_rest = (rest_frame(pixels, rest.scene, rest.at_s, self._model.background),)
+        used, model = [die.centre_xy for die in self._state.used], self._model
+        if model.learn(frame.pixels, rest, shown.status, used):
+            self._at_rest = (rest_frame(frame.pixels, rest.scene, rest.at_s, model.background),)
 
     def expect_throw(self) -> None:
         """Withdraw the offered roll, because dice are about to be thrown."""
@@ -314,7 +313,7 @@ class TrayTracker:
 
     def _keep_used(self) -> None:
         """Keep pictures of the used dice, and of the tray without them."""
-        lying = None if self._seen_frame is None else as_pixels(self._seen_frame.pixels)
+        lying = None if self._seen_frame is None else self._seen_frame.pixels
         tray = self._model.background.pixels
         tray = self._used.tray if tray is None else tray
         self._used = UsedDice.kept(self._state.used, lying, tray)
