@@ -80,6 +80,10 @@ class TrayTracker:
 
     A caller with threads guards all methods with one mutex, except those that only the camera's
     thread calls: `measure_motion`, `read`, `on_lamp_changed`, `expect_change`.
+
+    Attributes:
+        frames: Those whose pictures may still be requested.
+        is_reading: Whether the dice lie still and their reading is due any moment.
     """
 
     def __init__(
@@ -104,26 +108,16 @@ class TrayTracker:
         self._stats_of: Thumbnail | None = None
         self._stillness = Stillness()
         self._state = Settling(used_rolls=confirmed_rolls)
-        self._read_for: tuple[DieColour, ...] | None = None
-        self._frames = FrameBuffer()
+        self._read_for: tuple[DieColour, ...] = ()
+        self.frames = FrameBuffer()
         self._shown_frame: Frame | None = None
         self._seen_frame: Frame | None = None
-        self._is_reading = False
+        self.is_reading = False
         self._at_rest: tuple[RestFrame, ...] = ()
         self._model = BackgroundModel()
         self._used = UsedDice()
         self.camera = CameraState.OK
         self.notes: tuple[Note, ...] = ()
-
-    @property
-    def frames(self) -> FrameBuffer:
-        """Frames whose pictures may still be requested."""
-        return self._frames
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether the dice lie still and their reading is due any moment."""
-        return self._is_reading
 
     def measure_motion(self, frame: Frame) -> FrameObservation:
         """Measure motion against the frame before, and decide whether to read."""
@@ -135,6 +129,7 @@ class TrayTracker:
             read_s=self._state.read_s,
         )
         is_stirred = stillness.is_stirred(at_s, self._state.read_s) and not moved
+        is_relit, stillness.is_relit = stillness.is_relit and not moved, False
         in_play = tuple(self._in_play())
         if moved or self._read_for != in_play:
             self._at_rest = ()
@@ -144,17 +139,15 @@ class TrayTracker:
             stats = self._stats(frame, stillness.before, moved=moved or is_stirred)
             health = update_health(health, stats)
         if health.is_blind:
-            self._at_rest, stillness.is_relit = (), False  # dice are moved unseen
+            self._at_rest = ()  # dice are moved unseen
             # Another tray with less detail looks like a covered lens, but shows its dice.
             is_covered = health.fault is CameraFault.BLOCKED
             is_due = is_covered and not moved and at_s - self._state.read_s >= PEEK_S
             return FrameObservation(frame, moved, in_play, is_due=is_due, health=health)
         state = self._state if self._read_for == in_play else look_again(self._state)
         is_due = needs_reading(state, at_s, moved=moved, is_stirred=is_stirred)
-        is_relit = stillness.is_relit and not moved
         # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
         is_due = (is_due or is_relit) and not health.is_suspected_blind
-        stillness.is_relit = False
         return FrameObservation(frame, moved, in_play, is_stirred, is_due, is_relit, health=health)
 
     def read(self, observed: FrameObservation) -> FrameObservation:
@@ -180,7 +173,7 @@ class TrayTracker:
     def begin_reading(self) -> None:
         """Note that a frame is about to be read; to be called before `read`."""
         shown = self._state.shown
-        self._is_reading = shown.roll is None and shown.status.is_undecided
+        self.is_reading = shown.roll is None and shown.status.is_undecided
 
     def _stats(self, frame: Frame, now: Thumbnail, *, moved: bool) -> FrameStats:
         before, self._stats_of = self._stats_of, now
@@ -190,7 +183,7 @@ class TrayTracker:
 
     def update(self, observed: FrameObservation) -> None:
         """Combine an observation with the frames before."""
-        self._frames.keep_newest(observed.frame)
+        self.frames.keep_newest(observed.frame)
         self._health = observed.health
         if self._health.is_blind and not self._sees_dice(observed):
             self._show_blind(observed.frame)
@@ -199,7 +192,7 @@ class TrayTracker:
             self._state = self._without(TrayStatus.WAITING)
         self._settle(observed)
         if not self._state.shown.status.is_undecided or observed.moved:
-            self._is_reading = False
+            self.is_reading = False
 
     def _sees_dice(self, observed: FrameObservation) -> bool:
         """Whether a camera that seemed blind shows most dice; its health is judged anew then."""
@@ -218,13 +211,12 @@ class TrayTracker:
         if self._state.shown.status is not status:
             self._state = self._without(status)
             self._show(frame)
-        self._is_reading = False
+        self.is_reading = False
 
     def _settle(self, observed: FrameObservation) -> None:
         state = self._state
         if self._read_for != observed.in_play:
-            state = look_again(state) if self._read_for is not None else state
-            self._read_for = observed.in_play
+            state, self._read_for = look_again(state), observed.in_play
         if self._shown_frame is None and observed.moved:
             # Nothing is known yet: that is waiting, not motion.
             self._show(observed.frame)
@@ -275,7 +267,7 @@ class TrayTracker:
         Another thread may be reading meanwhile; its observation must not reach `update`.
         """
         self._state = self._without(TrayStatus.LOST)
-        self._is_reading = False
+        self.is_reading = False
         self.camera, self.notes = CameraState.LOST, ()
 
     def on_camera_restored(self, camera: CameraState) -> None:
@@ -290,14 +282,14 @@ class TrayTracker:
     def mark_slow(self) -> None:
         """Show that dice are being read, because the reading takes longer than usual."""
         shown = self._state.shown
-        if self._is_reading and shown.status.is_undecided:
+        if self.is_reading and shown.status.is_undecided:
             shown = Shown(TrayStatus.READING, None, shown.reading)
             self._state = replace(self._state, shown=shown)
 
     def mark_failed(self) -> None:
         """Note that reading a frame failed unexpectedly."""
         self._state = self._without(TrayStatus.UNCERTAIN)
-        self._is_reading = False
+        self.is_reading = False
         self.notes = (Note(NoteCode.FAILED),)
 
     def _without(self, status: TrayStatus) -> Settling:
@@ -331,7 +323,7 @@ class TrayTracker:
 
         To be called on the thread that calls `measure_motion`, guarded.
         """
-        self._frames.keep_newest(frame)
+        self.frames.keep_newest(frame)
         if self._is_camera:
             stats = self._stats(frame, thumbnail(frame.pixels), moved=True)
             self._health = update_health(self._health, stats)
@@ -363,7 +355,7 @@ class TrayTracker:
 
     def _show(self, frame: Frame) -> None:
         self._shown_frame = frame
-        self._frames.keep(frame)
+        self.frames.keep(frame)
 
     def view(self) -> TrayView:
         """Return what the tray shows."""
