@@ -152,11 +152,10 @@ def settle(
         )
     if _is_agreed(state):
         return _decide(replace(state, doubt_since_s=None), reading, is_elsewhere)
-    if state.doubt_since_s is None:
-        state = replace(state, doubt_since_s=at_s)
+    began_s = at_s if state.doubt_since_s is None else state.doubt_since_s
+    state = replace(state, doubt_since_s=began_s)
     if _is_doubted(state, at_s):
         return replace(state, shown=_doubted(reading, state.contradicted))
-    began_s = at_s if state.doubt_since_s is None else state.doubt_since_s
     is_slow = at_s - began_s >= READING_S - 1e-6
     if (is_slow and state.shown.status is TrayStatus.MOVING) or state.shown.roll is not None:
         # It takes longer than usual, or the newest reading contradicts the offer.
@@ -266,11 +265,7 @@ def _decide(state: Settling, latest: Reading, is_elsewhere: bool) -> Settling:
     if reading.status is TrayStatus.OK or is_bare:
         # The used dice have been taken out or thrown again: from here on nothing is old.
         state = replace(state, used=())
-    if reading.status is TrayStatus.OK:
-        if reading.roll is None:
-            return replace(state, shown=Shown(TrayStatus.UNCERTAIN, None, reading))
-        return replace(state, shown=Shown(TrayStatus.OK, reading.roll, reading))
-    return replace(state, shown=Shown(reading.status, None, reading))
+    return replace(state, shown=Shown(reading.status, reading.roll, reading))
 
 
 def _is_still_there(used: Roll, seen: Roll) -> bool:
