@@ -79,7 +79,7 @@ class Health:
         since_s: Time since when they do.
         noisy: Frames that differed by noise alone, NOISY_FRAMES at most.
         differed_s: Capture time of the last frame that differed from the one before; at first, of
-            the first.
+            the first, and infinite before.
         repeated_s: Longest time for which one picture was repeated.
         thawed_s: Capture time of the frame that ended the last freeze.
         freezes: Freezes in a row.
@@ -90,7 +90,7 @@ class Health:
     suspected: CameraFault | None = None
     since_s: float = 0.0
     noisy: int = 0
-    differed_s: float | None = None
+    differed_s: float = math.inf
     repeated_s: float = 0.0
     thawed_s: float = -math.inf
     freezes: int = 0
@@ -131,12 +131,12 @@ def update_health(health: Health, stats: FrameStats) -> Health:
     """Take one frame into account."""
     if not stats.moved and not stats.is_same:
         health = replace(health, noisy=min(NOISY_FRAMES, health.noisy + 1))
-        if health.differed_s is not None and stats.gap_s is not None:
-            health = _learn_repetition(health, stats.at_s, stats.gap_s, health.differed_s)
+        if stats.gap_s is not None:
+            health = _learn_repetition(health, stats.at_s, stats.gap_s)
     elif stats.moved and health.noisy < NOISY_FRAMES:
         health = replace(health, noisy=0)
-    if not stats.is_same or health.differed_s is None:
-        health = replace(health, differed_s=stats.at_s)
+    differed_s = min(stats.at_s, health.differed_s) if stats.is_same else stats.at_s
+    health = replace(health, differed_s=differed_s)
     suspected = _suspect(health, stats)
     if suspected is None and not stats.moved:
         health = _remember(health, stats)
@@ -150,11 +150,11 @@ def update_health(health: Health, stats: FrameStats) -> Health:
     return health
 
 
-def _learn_repetition(health: Health, at_s: float, gap_s: float, differed_s: float) -> Health:
+def _learn_repetition(health: Health, at_s: float, gap_s: float) -> Health:
     """Learn from a picture that was repeated, and followed by another without motion."""
-    lasted_s = at_s - gap_s - differed_s
+    lasted_s = at_s - gap_s - health.differed_s
     if health.fault is CameraFault.FROZEN and lasted_s >= LASTS_S:
-        is_again = differed_s - health.thawed_s < LIVES_S
+        is_again = health.differed_s - health.thawed_s < LIVES_S
         freezes = health.freezes + 1 if is_again else 1
         health = replace(health, thawed_s=at_s, freezes=freezes)
         if freezes < FREEZES:
@@ -165,7 +165,7 @@ def _learn_repetition(health: Health, at_s: float, gap_s: float, differed_s: flo
 def _suspect(health: Health, stats: FrameStats) -> CameraFault | None:
     if stats.level < DARK_LEVEL and stats.peak < DARK_PEAK:
         return CameraFault.DARK
-    same_s = stats.at_s - (stats.at_s if health.differed_s is None else health.differed_s)
+    same_s = stats.at_s - health.differed_s
     is_noisy = health.noisy >= NOISY_FRAMES
     if stats.is_same and is_noisy and same_s > REPEATS * health.repeated_s:
         return CameraFault.FROZEN
