@@ -38,6 +38,7 @@ _MJPG = float(int.from_bytes(b"MJPG", "little"))
 _QUERY_CAPABILITIES = 0x80685600
 """VIDIOC_QUERYCAP of the kernel's videodev2.h; its answer is 104 bytes."""
 _HAS_DEVICE_CAPS, _CAN_CAPTURE = 0x80000000, 0x00000001
+_NO_ANSWER = ("", "", False)
 
 _NOT_A_WEBCAM = ("bcm2835", "unicam", "rp1", "pisp", "rpi", "rpivid", "cedrus", "hantro")
 """Drivers whose nodes report that they capture, but are codecs or raw sensors (/dev/video10 to 31
@@ -159,9 +160,10 @@ def open_v4l2(
         meter.take(pixels)
         return pixels
 
-    name = card_name(path) or path
+    _, card, _ = capabilities(path) or _NO_ANSWER
+    description = f"camera {card or path}"
     pictures = LatestFrame(grab, device.release, clock=clock)
-    camera = DeviceCamera(CameraKind.V4L2, path, f"camera {name}", pictures, meter, patience_s)
+    camera = DeviceCamera(CameraKind.V4L2, path, description, pictures, meter, patience_s)
     camera.source = stable_path(path)  # only now: udev may make the name after the device
     return camera
 
@@ -299,17 +301,8 @@ def stable_path(path: str, dev: Path = Path("/dev")) -> str:
 
 def can_capture(path: str, query: Query) -> bool:
     """Whether a device delivers pictures and is no codec or raw sensor of the Pi."""
-    answer = query(path)
-    if answer is None:
-        return False
-    driver, _, can = answer
+    driver, _, can = query(path) or _NO_ANSWER
     return can and not driver.startswith(_NOT_A_WEBCAM)
-
-
-def card_name(path: str) -> str | None:
-    """The camera's own name, or None if it does not answer."""
-    answer = capabilities(path)
-    return answer[1] if answer is not None else None
 
 
 def parse_capabilities(answer: bytes) -> tuple[str, str, bool]:
