@@ -41,32 +41,28 @@ class CalibratedReader:
     """Reads frames of one tray with the valid part of its calibration.
 
     Attributes:
+        calibration: The one in use; see `use`.
         change: Lasting change since the calibration, or None; any thread may read it.
     """
 
     def __init__(self, reader: DiceReader, calibration: Calibration | None) -> None:
         self.change: Change | None = None
         self._reader = reader
-        self._calibration = calibration
+        self.calibration = calibration
         self._learnt = _learnt_by(calibration)
         self._suspected: Change | None = None
         self._times = 0
 
-    @property
-    def calibration(self) -> Calibration | None:
-        """Calibration in use."""
-        return self._calibration
-
     def use(self, calibration: Calibration | None) -> None:
         """Use another calibration from the next frame on; any thread may call it."""
-        self._calibration = calibration
+        self.calibration = calibration
         self._learnt = _learnt_by(calibration)
         self.change = self._suspected = None
 
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError if it holds no pixels."""
         holds, changes = self._what_holds(frame)
-        told = what_to_tell(self._calibration, changes) if self._calibration is not None else ()
+        told = what_to_tell(self.calibration, changes) if self.calibration is not None else ()
         self._note(told[0] if told else None)
         known = self._learnt[Change.RELIT in changes].known
         if holds is None and not known:
@@ -80,7 +76,7 @@ class CalibratedReader:
         Where calibrated dice play other colours than their own, nothing is learnt: two that show
         the same value would be taken for dice that play their own.
         """
-        if self._calibration is not None and any(d.is_renamed for d in self._calibration.dice):
+        if self.calibration is not None and any(d.is_renamed for d in self.calibration.dice):
             return
         holds, changes = self._what_holds(frame)
         bare = None if holds is None else replace(holds, dice=())
@@ -95,7 +91,7 @@ class CalibratedReader:
         self._learnt = {**self._learnt, relit: learn(self._learnt[relit], shown)}
 
     def _what_holds(self, frame: Frame) -> tuple[Calibration | None, tuple[Change, ...]]:
-        calibration = self._calibration
+        calibration = self.calibration
         if calibration is None:
             return None, ()
         changes = what_changed(calibration, frame)
