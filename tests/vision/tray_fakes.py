@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -74,15 +74,21 @@ def picture(shade: int = 90, spot: int | None = None) -> Pixels:
 
 
 class ScriptedReader:
-    """Gives readings in the order of the script, the last one for ever."""
+    """Gives readings in the order of the script, the last one for ever.
+
+    Attributes:
+        meanwhile: Called during each reading.
+    """
 
     def __init__(self, *script: Reading | Exception) -> None:
         self.script = list(script)
+        self.meanwhile: Callable[[], object] = lambda: None
         self.asked: list[tuple[DieColour, ...]] = []
         self.frames: list[tuple[Reading, Frame]] = []
 
     def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
         self.asked.append(tuple(in_play))
+        self.meanwhile()
         answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(answer, Exception):
             raise answer

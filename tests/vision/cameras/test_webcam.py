@@ -15,6 +15,7 @@ from tests.vision.tray_fakes import FakeClock, picture
 from vision.cameras import devices
 from vision.cameras.capture import FAILURES, STALL_S, LatestFrame
 from vision.reading import Pixels
+from vision.tracking.camera_loop import CHECK_S
 
 
 class FakeCapture:
@@ -143,8 +144,11 @@ def test_a_camera_that_stalls_is_noticed_while_its_driver_still_blocks() -> None
 
     pictures = LatestFrame(grab, lambda: None, clock=clock)
     clock.sleep(1.3)
+    assert not pictures.is_silent
     assert pictures.take(0.0) is None
     clock.sleep(0.2)
+    assert pictures.is_silent
+    assert STALL_S + 2 * CHECK_S < 2.0
     with pytest.raises(ConnectionError, match=r"no picture for 1\.5 s"):
         pictures.take(0.0)
     end.set()

@@ -3,56 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
-from companion.engine.dice import ALL_DICE, DieColour
+from companion.engine.dice import ALL_DICE
 from companion.errors import CameraUnavailable
-from companion.tray import TrayView
-from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ok, picture
-from vision.cameras.capture import STALL_S, LatestFrame
-from vision.reading import Frame, Pixels, Reading
+from tests.vision.tracking.live_table import REST, Table
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedReader, ok, picture
 from vision.simulation.camera import SimulatedTray
-from vision.tracking.camera_loop import CHECK_S, CameraLoop
-
-REST = picture()
-
-
-class BusyReader:
-    """Reads six dice; what happens meanwhile is up to the test."""
-
-    def __init__(self) -> None:
-        self.meanwhile: Callable[[], object] = lambda: None
-
-    def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
-        self.meanwhile()
-        return ok()
-
-
-class Table:
-    """A CameraLoop turned and checked by hand."""
-
-    def __init__(self, script: Sequence[Pixels | Exception | None]) -> None:
-        self.camera = ScriptedCamera(FakeClock(), script)
-        self.reader = BusyReader()
-        self.reports: list[TrayView] = []
-        self.live = CameraLoop(
-            self.camera,
-            reopen=lambda: self.camera,
-            reader=self.reader,
-            in_play=lambda: ALL_DICE,
-            on_view=self.reports.append,
-        )
-
-    def turns(self, count: int) -> None:
-        for _ in range(count):
-            self.live.turn()
-
-    @property
-    def said(self) -> list[str]:
-        return [report.status.value for report in self.reports]
+from vision.tracking.camera_loop import CameraLoop
 
 
 def test_a_silent_camera_is_reported_during_a_reading() -> None:
@@ -169,23 +129,6 @@ def test_an_offered_roll_is_not_taken_away_by_a_later_look() -> None:
     assert table.said == ["waiting", "ok"]
 
 
-def test_a_stalled_device_is_silent_for_whoever_asks() -> None:
-    clock, end = FakeClock(), threading.Event()
-
-    def grab() -> Pixels | None:
-        end.wait(5.0)
-        return None
-
-    pictures = LatestFrame(grab, lambda: None, clock=clock)
-    clock.sleep(STALL_S - 0.1)
-    assert not pictures.is_silent
-    clock.sleep(0.2)
-    assert pictures.is_silent
-    assert STALL_S + 2 * CHECK_S < 2.0
-    end.set()
-    pictures.close()
-
-
 def test_the_unplugged_simulated_tray_is_silent_until_it_is_plugged_in() -> None:
     clock = FakeClock()
     tray = SimulatedTray(seed=1, size_wh=(160, 120), clock=clock, sleep=clock.sleep)
@@ -214,7 +157,7 @@ def test_the_guard_survives_a_camera_that_cannot_be_asked(
     live = CameraLoop(
         camera,
         reopen=lambda: camera,
-        reader=BusyReader(),
+        reader=ScriptedReader(ok()),
         in_play=lambda: ALL_DICE,
         on_view=lambda report: None,
     )
