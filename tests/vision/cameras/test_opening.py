@@ -39,13 +39,6 @@ def test_pictures_that_fail_now_and_then_lose_no_camera() -> None:
         pictures.close()
 
 
-def test_a_webcam_is_asked_for_the_size_and_rate_that_were_set() -> None:
-    capture = FakeCapture([picture(n) for n in range(50)])
-    devices.open_v4l2("/dev/video9", size_wh=(800, 600), fps=10.0, capture=capture).close()
-    asked = (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT, cv2.CAP_PROP_FPS)
-    assert [capture.settings.get(each) for each in asked] == [800, 600, 10]
-
-
 @pytest.mark.parametrize("source", ["/dev/video9", "auto"])
 def test_the_exposure_of_the_set_up_is_held_from_the_start(
     source: str, monkeypatch: pytest.MonkeyPatch

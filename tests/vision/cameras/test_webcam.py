@@ -54,13 +54,14 @@ class FakeCapture:
         self.released.set()
 
 
-def test_a_webcam_is_asked_for_mjpg_and_a_short_buffer() -> None:
+def test_a_webcam_is_asked_for_mjpg_size_rate_and_a_short_buffer() -> None:
     capture = FakeCapture([picture(n) for n in range(50)])
     camera = devices.open_v4l2("/dev/video9", size_wh=(800, 600), fps=10.0, capture=capture)
     assert capture.arguments == ("/dev/video9", cv2.CAP_V4L2)
     assert capture.settings[cv2.CAP_PROP_FOURCC] == cv2.VideoWriter_fourcc(*"MJPG")
     assert capture.order[0] == cv2.CAP_PROP_FOURCC
-    assert capture.settings[cv2.CAP_PROP_FRAME_WIDTH] == 800
+    asked = (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT, cv2.CAP_PROP_FPS)
+    assert [capture.settings.get(each) for each in asked] == [800, 600, 10]
     assert capture.settings[cv2.CAP_PROP_BUFFERSIZE] == 1
     assert (camera.kind, camera.source) == ("v4l2", "/dev/video9")
     camera.close()

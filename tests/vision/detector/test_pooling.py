@@ -8,24 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from companion.engine.dice import ALL_DICE, DieColour
+from companion.engine.dice import ALL_DICE
 from companion.tray import TrayStatus
-from tests.vision.evidence import seen_die
+from tests.vision.tracking.drawn_evidence import EDGE, SIX
 from vision.detector.pooling import by_both_looks, pooled
-from vision.detector.status import PALETTE, decide_status
+from vision.detector.status import decide_status
 from vision.evidence import Clutter, DieEvidence
-
-EDGE = 20.0
-
-
-def die(colour: DieColour, value: int, n: int, *, sure: float = 0.999) -> DieEvidence:
-    """The n-th die in a row, its outputs as sure as told."""
-    colours = np.full(6, 0.0002, np.float32)
-    colours[PALETTE.index(colour)] = 0.999
-    return seen_die(colours, value, sure, (60.0 * n, 100.0), EDGE)
-
-
-SIX = tuple(die(colour, n + 1, n) for n, colour in enumerate(ALL_DICE))
 
 
 def status_of(dice: Sequence[DieEvidence]) -> TrayStatus:

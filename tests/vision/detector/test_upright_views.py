@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
-import cv2
-import numpy as np
-
 from companion.engine.dice import DieColour
+from tests.vision.detector.test_tilt import with_one_tilted
 from tests.vision.scenes import default_scene
 from tests.vision.trays import SIX, dice_of, ground
-from vision.simulation.geometry import to_matrix
 from vision.simulation.render import render
 
 
 def test_one_tilted_die_among_flat_ones_is_found() -> None:
-    scene = default_scene(SIX[:5], seed=3)
-    first = scene.dice[0]
-    tipped, _ = cv2.Rodrigues(np.array([0.6, 0.8, 0.0]) * np.radians(22.0))
-    x, y, z = first.position_mm
-    lift = first.size_mm * math.sin(math.radians(22.0)) / 2
-    tilted = replace(
-        first,
-        rotation=to_matrix(tipped @ np.asarray(first.rotation)),
-        position_mm=(x, y, z + lift),
-    )
-    found = dice_of(render(replace(scene, dice=(tilted, *scene.dice[1:])), ground()))
+    found = dice_of(with_one_tilted(22.0))
     assert sum(detection.tilt > 0.0 for detection in found) == 1
 
 

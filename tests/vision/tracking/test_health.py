@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.tray import CameraFault, TrayView
+from companion.tray import TrayView
 from tests.vision.scenes import default_scene
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedReader, bad, ok
 from vision.reading import Frame, Pixels, Reading
@@ -323,16 +323,3 @@ def test_no_picture_of_the_shared_set_is_called_blind(shared: Path) -> None:
         sight = frame_stats(now, None, 0.0, moved=False, gap_s=0.1)
         later = FrameStats(9.0, sight.level, sight.peak, sight.detail, False, False, 0.1)
         assert update_health(update_health(health, sight), later).fault is None, file.name
-
-
-@pytest.mark.parametrize(
-    ("fault", "is_blind"),
-    [
-        (CameraFault.DARK, True),
-        (CameraFault.FROZEN, True),
-        (CameraFault.BLOCKED, True),
-        (CameraFault.SLOW, False),
-    ],
-)
-def test_only_a_slow_camera_still_sees(fault: CameraFault, is_blind: bool) -> None:
-    assert Health(fault=fault).is_blind is is_blind
