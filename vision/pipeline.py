@@ -97,7 +97,8 @@ class DiceReader:
         if min(height, width) < _SMALLEST_PX or max(height, width) > 20 * min(height, width):
             nothing = SceneEvidence((), Clutter(), (width, height))
             return reading_of(nothing, in_play)
-        if calibration is not None and calibration.white_balance_bgr is not None:
+        calibration = calibration or Calibration((width, height))
+        if calibration.white_balance_bgr is not None:
             pixels = white_balanced(pixels, calibration.white_balance_bgr)
         reading = _looked_at(pixels, in_play, calibration)
         if not frame.is_damaged or reading.status is not TrayStatus.OK:
@@ -107,16 +108,13 @@ class DiceReader:
         return replace(unsure, roll=None, evidence=None)
 
 
-def _looked_at(
-    pixels: Pixels, in_play: Sequence[DieColour], calibration: Calibration | None
-) -> Reading:
+def _looked_at(pixels: Pixels, in_play: Sequence[DieColour], calibration: Calibration) -> Reading:
     """Read a picture; if it is unclear, pool that with a look at it mirrored and enlarged.
 
     The networks make other errors in a mirrored picture.
     """
     height, width = pixels.shape[:2]
-    floor = _floor((width, height), calibration)
-    known = calibration.dice if calibration is not None else ()
+    floor, known = _floor((width, height), calibration), calibration.dice
     first = _evidence(pixels, floor, known, GLANCE)
     reading = reading_of(first, in_play)
     if reading.status not in _UNCLEAR:
@@ -154,9 +152,9 @@ def _evidence(
     return SceneEvidence(tuple(seen), Clutter(_things(maps, floor, seen), smear), size_wh)
 
 
-def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Outline | None:
+def _floor(size_wh: tuple[int, int], calibration: Calibration) -> Outline | None:
     """Outline of the calibrated floor, convex; without one the feature maps alone give the tray."""
-    corners = None if calibration is None else calibration.resized(size_wh).tray_px
+    corners = calibration.resized(size_wh).tray_px
     if corners is None:
         return None
     return np.asarray(cv2.convexHull(np.array(corners, np.float32)), np.float32).reshape(-1, 2)

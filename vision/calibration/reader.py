@@ -61,14 +61,13 @@ class CalibratedReader:
 
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError if it holds no pixels."""
-        holds, changes = self._what_holds(frame)
-        told = what_to_tell(self.calibration, changes) if self.calibration is not None else ()
+        measured = self.calibration or Calibration(frame.size_wh)
+        changes = what_changed(measured, frame)
+        told = what_to_tell(measured, changes)
         self._note(told[0] if told else None)
         known = self._learnt[Change.RELIT in changes].known
-        if holds is None and not known:
-            return self._reader.read(frame, in_play)
-        holds = holds or Calibration(frame.size_wh)
-        return self._reader.read(frame, in_play, calibration=replace(holds, dice=known))
+        holds = replace(what_holds(measured, changes), dice=known)
+        return self._reader.read(frame, in_play, calibration=holds)
 
     def learn(self, frame: Frame, roll: Roll) -> None:
         """Learn how the dice of a confirmed roll look here, from the frame that showed it.
@@ -76,26 +75,20 @@ class CalibratedReader:
         Where calibrated dice play other colours than their own, nothing is learnt: two that show
         the same value would be taken for dice that play their own.
         """
-        if self.calibration is not None and any(d.is_renamed for d in self.calibration.dice):
+        measured = self.calibration or Calibration(frame.size_wh)
+        if any(die.is_renamed for die in measured.dice):
             return
-        holds, changes = self._what_holds(frame)
-        bare = None if holds is None else replace(holds, dice=())
+        changes = what_changed(measured, frame)
+        bare = replace(what_holds(measured, changes), dice=())
         scene = self._reader.read(frame, dice_of(roll), calibration=bare).evidence
         if scene is None:
             return
         pixels = frame.pixels
-        if bare is not None and bare.white_balance_bgr is not None:
+        if bare.white_balance_bgr is not None:
             pixels = white_balanced(pixels, bare.white_balance_bgr)
         relit = Change.RELIT in changes
         shown = dice_of_roll(pixels, scene, roll)
         self._learnt = {**self._learnt, relit: learn(self._learnt[relit], shown)}
-
-    def _what_holds(self, frame: Frame) -> tuple[Calibration | None, tuple[Change, ...]]:
-        calibration = self.calibration
-        if calibration is None:
-            return None, ()
-        changes = what_changed(calibration, frame)
-        return what_holds(calibration, changes), changes
 
     def _note(self, found: Change | None) -> None:
         if found is not self._suspected:

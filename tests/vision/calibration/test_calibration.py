@@ -339,10 +339,10 @@ class TestCalibratedReader:
             "used",
         ]
 
-    def test_without_a_calibration_it_is_the_reader_itself(self) -> None:
+    def test_without_a_calibration_nothing_is_measured(self) -> None:
         asked = Asked()
         CalibratedReader(asked, None).read(Frame(tray()))
-        assert asked.with_ == [None]
+        assert asked.with_ == [Calibration((640, 480))]
 
     def test_moved_and_relit_leave_neither_corners_nor_colours(self) -> None:
         asked = Asked()
