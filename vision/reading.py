@@ -17,7 +17,7 @@ Pixels = NDArray[np.uint8]
 """(H, W, 3) uint8, channels blue, green, red."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Frame:
     """One captured picture, in BGR; camera adapters convert other channel orders."""
 

@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from queue import SimpleQueue
+from weakref import WeakKeyDictionary
 
 from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
 from companion.tray import CameraState, TrayView
 from vision.cameras.camera import Camera, CameraKind, PictureSequence
 from vision.reading import Frame
-from vision.tracking.frame_buffer import Jpegs
+from vision.tracking.frame_buffer import as_jpeg
 from vision.tracking.tracker import Reader, TrayTracker
 
 LOGGER = logging.getLogger(__name__)
@@ -98,7 +99,7 @@ class CameraLoop:
         self._frame_at_s = self._turned_at_s = time.monotonic()
         self._reading_s: float | None = None
         self._trouble: str | None = None
-        self._jpegs = Jpegs()
+        self._jpegs: WeakKeyDictionary[Frame, bytes] = WeakKeyDictionary()
         self._stop = threading.Event()
         self._was_reading = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
@@ -211,7 +212,12 @@ class CameraLoop:
         """
         with self._mutex:
             frame = self._tracker.frames.get(number)
-        return self._jpegs.of(frame) if frame is not None else None
+            data = None if frame is None else self._jpegs.get(frame)
+        if frame is not None and data is None:
+            data = as_jpeg(frame)
+            with self._mutex:
+                self._jpegs[frame] = data
+        return data
 
     def frame(self, number: int | None = None) -> Frame | None:
         """A frame that is still kept, the newest without a number.

@@ -1,8 +1,7 @@
-"""The frames whose pictures people may still ask for, and those pictures as JPEG."""
+"""The frames whose pictures people may still ask for, and a picture as JPEG."""
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 
 import cv2
@@ -44,28 +43,7 @@ class FrameBuffer:
         return self._by_number.get(number)
 
 
-class Jpegs:
-    """Frames' pictures as JPEG, each encoded when it is asked for; thread-safe."""
-
-    def __init__(self) -> None:
-        self._by_number: dict[int, bytes] = {}
-        self._mutex = threading.Lock()
-
-    def of(self, frame: Frame) -> bytes:
-        """The picture of a frame, encoded on the caller's thread."""
-        with self._mutex:
-            kept = self._by_number.get(frame.number)
-        if kept is not None:
-            return kept
-        data = _as_jpeg(frame)
-        with self._mutex:
-            self._by_number[frame.number] = data
-            while len(self._by_number) > KEPT + 2:
-                del self._by_number[next(iter(self._by_number))]
-        return data
-
-
-def _as_jpeg(frame: Frame) -> bytes:
+def as_jpeg(frame: Frame) -> bytes:
     """A frame's picture as JPEG, a large one smaller."""
     pixels = frame.pixels
     height, width = pixels.shape[:2]
