@@ -11,8 +11,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode, TrayStatus
-from tests.vision.trays import SIX, block, dice_of, tray
-from vision.detector.candidates import propose_candidates
+from tests.vision.trays import SIX, block, classified, dice_of, tray
 from vision.detector.classifier import classify
 from vision.pipeline import DiceReader, distinct_dice
 from vision.reading import Frame
@@ -62,8 +61,7 @@ def test_dice_stand_where_their_bodies_do() -> None:
 
 
 def test_a_certain_die_wins_over_a_stronger_overlapping_candidate() -> None:
-    pixels = tray(SIX)
-    detection = classify(pixels, propose_candidates(pixels).candidates)[0]
+    detection = classified(tray(SIX))[0]
     x, y = detection.centre_xy
     sure = replace(detection, die=0.999, heat=0.4)
     beside = replace(detection, die=0.91, centre_xy=(x + 0.5 * detection.edge_px, y), heat=0.42)
@@ -83,8 +81,7 @@ def test_a_certain_die_wins_over_a_stronger_overlapping_candidate() -> None:
 def test_a_suspected_place_is_a_die_if_it_looks_so_or_moves(
     die: float, heat: float, moving: float, counts: bool
 ) -> None:
-    pixels = tray(SIX)
-    detection = classify(pixels, propose_candidates(pixels).candidates)[0]
+    detection = classified(tray(SIX))[0]
     place = replace(detection, die=die, heat=heat, moving=moving)
     assert distinct_dice([place]) == ([place] if counts else [])
 

@@ -110,6 +110,11 @@ def lit(pixels: Pixels, *gains_bgr: float) -> Pixels:
     return np.asarray(np.clip(pixels * np.array(gains_bgr), 0, 255), np.uint8)
 
 
+def classified(pixels: Pixels) -> list[Detection]:
+    """The candidates of one look; all of them lie in the tray."""
+    return classify(pixels, propose_candidates(pixels).candidates)
+
+
 def dice_of(pixels: Pixels) -> list[Detection]:
-    """The dice of one look; all of them lie in the tray."""
-    return distinct_dice(classify(pixels, propose_candidates(pixels).candidates))
+    """The dice of one look."""
+    return distinct_dice(classified(pixels))

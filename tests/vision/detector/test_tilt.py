@@ -10,9 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.scenes import default_scene
-from tests.vision.trays import SIX, ground, tray
-from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import Detection, classify
+from tests.vision.trays import SIX, classified, ground, tray
+from vision.detector.classifier import Detection
 from vision.detector.crops import close_up
 from vision.detector.models import NORMAL, SPREAD, UPRIGHT, UPRIGHT_EDGES, Scores
 from vision.detector.tilt import estimate_tilt
@@ -83,7 +82,7 @@ def with_one_tilted(degrees: float) -> Pixels:
 
 
 def seen_in(pixels: Pixels) -> list[Detection]:
-    return [k for k in classify(pixels, propose_candidates(pixels).candidates) if k.die > 0.9]
+    return [each for each in classified(pixels) if each.die > 0.9]
 
 
 def asked_of(pixels: Pixels, detections: list[Detection], which: list[int], tell: Scores) -> Scores:
