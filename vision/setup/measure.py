@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.engine.dice import ALL_DICE, DieColour, Roll
+from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CalibrationError
-from companion.tray import TrayStatus
 from vision.calibration.calibration import Calibration
 from vision.calibration.drift import Reference, in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light, white_balanced
@@ -33,8 +32,6 @@ _FEW_PX = 20.0
 _FLAT_SEEN = 0.89
 """Width of a top face across its length, as the camera sees it, below which many rolls are doubtful
 (docs/evaluation.md, a camera beside the tray)."""
-AGREE = 2
-"""Consecutive readings of one roll that must agree."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,20 +177,15 @@ def read_roll(
     calibrated = CalibratedReader(reader, calibration)
     began_s: float | None = None
     last: tuple[Frame, Reading] | None = None
-    agreed: Roll | None = None
-    times = 0
     for _ in range(2000):
         frame = camera.read()
         if frame is None:
             continue
         began_s = frame.captured_at_s if began_s is None else began_s
         reading = calibrated.read(frame)
+        is_agreed = reading.roll is not None and last is not None and last[1].roll == reading.roll
         last = frame, reading
-        is_same = reading.status is TrayStatus.OK and reading.roll == agreed
-        agreed, times = reading.roll, times + 1 if is_same else 1
-        if agreed is not None and times >= AGREE:
-            break
-        if frame.captured_at_s - began_s > patience_s:
+        if is_agreed or frame.captured_at_s - began_s > patience_s:
             break
     if last is None:
         text = "rolls: expected a picture, the camera gives none"
