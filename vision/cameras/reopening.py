@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from companion.errors import CameraUnavailable
 from vision.cameras.camera import Camera
@@ -17,10 +16,8 @@ HASTY_S = 1.5
 too early never delivers on that handle, and does so at once on the next."""
 
 
-class Open(Protocol):
-    """Opens a camera by its source, waiting so many seconds for its first picture."""
-
-    def __call__(self, source: str, patience_s: float, /) -> Camera: ...
+Open = Callable[[str, float], Camera]
+"""Opens a camera by its source, waiting so many seconds for its first picture."""
 
 
 class Reopener:

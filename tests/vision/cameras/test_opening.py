@@ -9,7 +9,6 @@ from typing import Any
 import cv2
 import pytest
 
-from tests.commands.test_doctor import doctor, no_packages  # noqa: F401
 from tests.vision.cameras.test_pi_camera import StandInPicamera2, picamera2  # noqa: F401
 from tests.vision.cameras.test_webcam import FakeCapture
 from tests.vision.tray_fakes import picture
