@@ -98,7 +98,7 @@ class ScriptedReader:
 
 
 class ScriptedCamera:
-    """Plays a script: pixels are frames, None is a pause, an exception is raised."""
+    """Plays a script, ten steps a second: pixels are frames, None is a pause, errors are raised."""
 
     kind = CameraKind.V4L2
     source = "/dev/video9"
@@ -110,12 +110,10 @@ class ScriptedCamera:
         clock: FakeClock,
         script: Sequence[Pixels | Exception | None],
         *,
-        fps: float = 10.0,
         shows_others: bool = False,
     ) -> None:
         self._clock = clock
         self._script = list(script)
-        self._fps = fps
         self.shows_others = shows_others
         self.notes: tuple[Note, ...] = ()
         self.number = 0
@@ -124,7 +122,7 @@ class ScriptedCamera:
         self.confirmations = 0
 
     def read(self) -> Frame | None:
-        self._clock.sleep(1.0 / self._fps)
+        self._clock.sleep(0.1)
         if not self._script:
             raise CameraUnavailable("camera '/dev/video9': the script is over")
         step = self._script.pop(0)

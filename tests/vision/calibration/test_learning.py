@@ -14,14 +14,13 @@ from tests.vision.trays import ground
 from vision.calibration.calibration import Calibration
 from vision.calibration.learning import FEWEST, LearntDice, dice_of, dice_of_roll, learn
 from vision.calibration.reader import CalibratedReader
-from vision.detector.known_dice import CustomDie, compare_with_set
+from vision.detector.known_dice import Bgr, CustomDie, compare_with_set
 from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
-from vision.reading import Frame, Pixels
+from vision.reading import Frame
 from vision.simulation.default_tray import default_tray
 from vision.simulation.render import render
 
-Bgr = tuple[float, float, float]
 BLUE, ORANGE = None, (0.02, 0.2, 0.75)
 READER = DiceReader()
 
@@ -40,11 +39,7 @@ def shown(seed: int, blue_is: Bgr | None = BLUE) -> tuple[CustomDie, ...]:
     frame, roll = thrown(seed, blue_is)
     scene = READER.read(frame, dice_of(roll)).evidence
     assert scene is not None
-    return dice_of_roll(pixels_of(frame), scene, roll)
-
-
-def pixels_of(frame: Frame) -> Pixels:
-    return np.asarray(frame.pixels, np.uint8)
+    return dice_of_roll(frame.pixels, scene, roll)
 
 
 def test_a_die_of_another_colour_is_read_after_three_confirmed_rolls() -> None:
@@ -95,7 +90,7 @@ def test_a_roll_that_does_not_lie_there_teaches_nothing() -> None:
     wrong = Roll.of((roll.white[0], roll.white[1] % 6 + 1), dict(roll.coloured))
     scene = READER.read(frame).evidence
     assert scene is not None
-    assert dice_of_roll(pixels_of(frame), scene, wrong) == ()
+    assert dice_of_roll(frame.pixels, scene, wrong) == ()
     assert learn(LearntDice(), ()) == LearntDice()
     for _ in range(FEWEST):
         table.learn(frame, wrong)
@@ -114,7 +109,7 @@ def test_a_corrected_roll_tells_by_its_values_which_die_is_yellow() -> None:
         else die
         for die in scene.dice
     ]
-    shown = dice_of_roll(pixels_of(frame), replace(scene, dice=tuple(dice)), roll)
+    shown = dice_of_roll(frame.pixels, replace(scene, dice=tuple(dice)), roll)
     blues = {die.plays: die.face_bgr[0] for die in shown}
     assert blues[DieColour.WHITE] > 2 * blues[DieColour.YELLOW]
 
@@ -126,7 +121,7 @@ def test_a_typing_error_teaches_nothing() -> None:
     values = dict(roll.coloured)
     values[DieColour.RED], values[DieColour.GREEN] = values[DieColour.GREEN], values[DieColour.RED]
     assert values != dict(roll.coloured)
-    assert dice_of_roll(pixels_of(frame), scene, Roll.of(roll.white, values)) == ()
+    assert dice_of_roll(frame.pixels, scene, Roll.of(roll.white, values)) == ()
 
 
 def test_a_die_that_left_the_game_is_not_learnt_as_another() -> None:
@@ -139,7 +134,7 @@ def test_a_die_that_left_the_game_is_not_learnt_as_another() -> None:
     lying = replace(scene, dice=tuple(die for die in scene.dice if die is not taken))
     values = dict(roll.coloured)
     values[DieColour.BLUE] = values.pop(DieColour.RED)
-    assert dice_of_roll(pixels_of(frame), lying, Roll.of(roll.white, values)) == ()
+    assert dice_of_roll(frame.pixels, lying, Roll.of(roll.white, values)) == ()
 
 
 def test_dice_that_left_the_game_stay_known() -> None:
@@ -219,7 +214,7 @@ def test_of_25_throws_with_a_die_of_another_colour_22_follow_on_three(blue_is: B
 
 
 def test_other_dice_take_the_place_of_the_learnt_ones_after_three_rolls() -> None:
-    def shown(bgr: tuple[float, float, float]) -> list[CustomDie]:
+    def shown(bgr: Bgr) -> list[CustomDie]:
         return [CustomDie(DieColour.BLUE, bgr, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))]
 
     blue, orange, known = (180.0, 60.0, 40.0), (20.0, 120.0, 230.0), LearntDice()

@@ -23,8 +23,8 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> ScriptedReader:
     return scripted
 
 
-def read_by(patience_s: float, *, pictures: int = 9) -> tuple[Frame, Reading]:
-    camera = ScriptedCamera(FakeClock(), [None, *[picture()] * pictures], fps=10.0)
+def read_by(patience_s: float) -> tuple[Frame, Reading]:
+    camera = ScriptedCamera(FakeClock(), [None, *[picture()] * 9])
     return read_roll(camera, DiceReader(), Calibration((320, 240)), patience_s=patience_s)
 
 

@@ -141,7 +141,7 @@ def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     """Five dice of a roll with a cocked sixth lie there before the sixth is thrown again."""
     others = [each for n, each in enumerate(SIX) if n != GREEN]
     tray, first, hand = dotted(dot=False), with_squares(SIX), with_squares(others)
-    again = np.ascontiguousarray(first[:, ::1]).copy()
+    again = first.copy()
     again[90:110, 300:320] = 20
     cocked = with_green(tilt=3.0)
     five = scene(others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cv2
@@ -67,9 +67,8 @@ class Rig:
     def __init__(self, tray: Pixels) -> None:
         self.clock = FakeClock()
         self.tray = tray
-        self.spoil: Callable[[Pixels, int], Pixels | None] | None = None
-        self.camera = ScriptedCamera(self.clock, [], fps=FPS)
-        self.camera._script = self._pictures()  # type: ignore[assignment]
+        self.spoil: Callable[[Pixels, int], Pixels] | None = None
+        self.camera = ScriptedCamera(self.clock, [])
         self.camera.read = self._read  # type: ignore[method-assign]
         self.seeds = itertools.count()
         self.fps = FPS
@@ -82,16 +81,10 @@ class Rig:
             on_view=self.reports.append,
         )
 
-    def _pictures(self) -> Iterator[Pixels]:
-        while True:
-            seed = next(self.seeds)
-            picture = noisy(self.tray, seed)
-            yield picture if self.spoil is None else self.spoil(self.tray, seed)  # type: ignore[misc]
-
-    def _read(self):  # type: ignore[no-untyped-def]
+    def _read(self) -> Frame:
         self.clock.sleep(1.0 / self.fps)
-        self.camera.number += 1
-        return Frame(next(self.camera._script), self.clock(), self.camera.number)  # type: ignore[call-overload]
+        spoil = self.spoil or noisy
+        return Frame(spoil(self.tray, next(self.seeds)), self.clock())
 
     def pass_s(self, seconds: float) -> None:
         until_s = self.clock() + seconds
