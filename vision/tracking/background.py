@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -50,6 +50,8 @@ _STEP = 4
 _FEW = 3
 """A still tray with fewer dice of the game's colours holds no roll."""
 
+_NOTHING = SceneEvidence((), Clutter(), (0, 0))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
@@ -57,15 +59,13 @@ class Background:
 
     Attributes:
         pixels: Its picture; None while none was seen.
-        clutter: Its clutter.
+        whole: All that it shows.
         dice: Centres of dice that belong to a roll nobody confirmed; they stay dice.
-        die_like: Everything in the tray that passes for a die.
     """
 
     pixels: Pixels | None = None
-    clutter: Clutter = field(default_factory=Clutter)
+    whole: SceneEvidence = _NOTHING
     dice: tuple[Point, ...] = ()
-    die_like: tuple[DieEvidence, ...] = ()
 
 
 def without_background(
@@ -126,7 +126,8 @@ def begins_throw(
     free = np.ones(was.shape[:2], np.uint8)
     for die in dice:
         cv2.circle(free, *_disc(die, _REACH), 0, -1)
-    if all(_looks_as_before(before, pixels, each, gain) for each in background.die_like) and all(
+    like_dice = [die for die in background.whole.dice if die.in_tray]
+    if all(_looks_as_before(before, pixels, die, gain) for die in like_dice) and all(
         _stands_alone(was, now, free, die) for die in dice
     ):
         return True

@@ -61,7 +61,7 @@ class BackgroundModel:
                 return False
             self._rolled = ()  # it lay there before the last roll, and still does: it is no die
         self._first = self._outlasted = ()
-        self.background = Background(pixels, rest.clutter, self._rolled, rest.die_like)
+        self.background = Background(pixels, rest.whole, self._rolled)
         self._with_roll = Background()
         return True
 

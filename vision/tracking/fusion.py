@@ -39,15 +39,13 @@ class RestFrame:
     Attributes:
         scene: Its dice and clutter, without what lay there before the throw.
         quality: Weight of each die: sharpness of its face times the share that is well exposed.
-        clutter: All clutter of the frame.
-        die_like: Everything in its tray that passes for a die.
+        whole: All that it shows.
     """
 
     scene: SceneEvidence
     at_s: float
     quality: tuple[float, ...]
-    clutter: Clutter
-    die_like: tuple[DieEvidence, ...] = ()
+    whole: SceneEvidence
 
 
 def rest_frame(
@@ -56,11 +54,9 @@ def rest_frame(
     """Compare a frame with the background, and measure its dice for combining."""
     grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
     dice = without_background(background, pixels, scene.dice)
-    now = scene.clutter
-    clutter = replace(now, thing=max(0.0, now.thing - background.clutter.thing))
-    own = replace(scene, dice=dice, clutter=clutter)
-    die_like = tuple(die for die in scene.dice if die.in_tray)
-    return RestFrame(own, at_s, tuple(_quality(grey, die) for die in dice), now, die_like)
+    thing = max(0.0, scene.clutter.thing - background.whole.clutter.thing)
+    own = replace(scene, dice=dice, clutter=replace(scene.clutter, thing=thing))
+    return RestFrame(own, at_s, tuple(_quality(grey, die) for die in dice), scene)
 
 
 def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Reading:

@@ -38,7 +38,7 @@ def frames(*scenes: SceneEvidence, quality: Sequence[float] | None = None) -> li
     """Frames 0.1 s apart, all dice of a frame equally sharp."""
     sharp = quality or [1.0] * len(scenes)
     return [
-        RestFrame(each, n * 0.1, (sharp[n],) * len(each.dice), each.clutter)
+        RestFrame(each, n * 0.1, (sharp[n],) * len(each.dice), each)
         for n, each in enumerate(scenes)
     ]
 

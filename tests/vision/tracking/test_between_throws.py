@@ -25,7 +25,7 @@ from tests.vision.tracking.drawn_evidence import (
     with_squares,
 )
 from tests.vision.tray_fakes import picture, step
-from vision.evidence import Clutter, DieEvidence
+from vision.evidence import DieEvidence
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
 from vision.simulation.render import background, render
@@ -77,7 +77,7 @@ def test_a_thing_that_lay_there_before_the_throw_is_no_obstacle() -> None:
     five = scene(SIX[:5], thing=3.0)
     fresh = rest_frame(pixels, five, 0.0, Background())
     assert combine([fresh], ALL_DICE).status is TrayStatus.OBSTRUCTED
-    known = rest_frame(pixels, five, 0.0, Background(picture(40), Clutter(thing=3.0)))
+    known = rest_frame(pixels, five, 0.0, Background(picture(40), scene((), thing=3.0)))
     reading = combine([known], ALL_DICE)
     assert reading.status is TrayStatus.MISSING
     assert ProblemCode.FOREIGN_OBJECT not in {problem.code for problem in reading.problems}
