@@ -52,9 +52,8 @@ def case_of(name: str, scene: Scene) -> Case:
         )
         for fact in facts
     )
-    readable = not conditions or conditions == ["things"]
-    status = TrayStatus(conditions[0]) if not readable else TrayStatus.OK
-    return Case(name, status, expects, readable, dice, special_dice=special)
+    status = TrayStatus(conditions[0]) if conditions else TrayStatus.OK
+    return Case(name, status, expects, not conditions, dice, special_dice=special)
 
 
 def dice_in_play(facts: Sequence[DieTruth]) -> tuple[DieColour, ...]:
@@ -71,8 +70,7 @@ def dice_in_play(facts: Sequence[DieTruth]) -> tuple[DieColour, ...]:
 def conditions_of(
     scene: Scene, facts: Sequence[DieTruth], in_play: Sequence[DieColour]
 ) -> list[str]:
-    """Special conditions of a scene in a fixed order; "things" if it holds an object that is no
-    die."""
+    """Special conditions of a scene in a fixed order; objects that are no dice are none."""
     inside = [fact for fact in facts if fact.in_tray]
     missing, extra = list(in_play), 0
     for fact in inside:
@@ -91,6 +89,5 @@ def conditions_of(
             "uncertain",
             any(die.symbols and fact.in_tray for die, fact in zip(scene.dice, facts, strict=True)),
         ),
-        ("things", bool(scene.things)),
     ]
     return [name for name, applies in checks if applies]

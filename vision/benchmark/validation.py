@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, COLOURED
 from companion.tray import TrayStatus
-from vision.benchmark.frames import case_of, conditions_of, dice_in_play
+from vision.benchmark.frames import case_of, conditions_of
 from vision.reading import Pixels
 from vision.simulation.appearance import Rng, jitter
 from vision.simulation.finishes import KINDS
@@ -189,7 +189,6 @@ def described(name: str, scene: Scene, pixels: Pixels) -> dict[str, Any]:
         _described_die(scene, die, fact, pixels)
         for die, fact in zip(scene.dice, facts, strict=True)
     ]
-    in_play = dice_in_play(facts)
     case = case_of(name, scene)
     expected = case.expected or TrayStatus.OK
     width, height = scene.camera.size_wh
@@ -198,9 +197,9 @@ def described(name: str, scene: Scene, pixels: Pixels) -> dict[str, Any]:
         "width": width,
         "height": height,
         "expected": expected.value,
-        "conditions": [c for c in conditions_of(scene, facts, in_play) if c != "things"],
+        "conditions": conditions_of(scene, facts, case.in_play),
         "values_readable": case.readable,
-        "dice_in_play": [colour.value for colour in in_play],
+        "dice_in_play": [colour.value for colour in case.in_play],
         "dice": dice,
         "glare_or_faint": any(die["faint"] for die in dice if die["in_tray"]),
         "objects": [thing.kind for thing in scene.things],
