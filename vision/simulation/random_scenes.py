@@ -107,12 +107,8 @@ def free_spot(
     for _ in range(60):
         pixel = rng.uniform((0, 0), (width, height))
         spot = floor_point(scene.camera, pixel)
-        grown = inside_tray(scene.tray, *spot)
-        if grown != inside:
-            continue
-        if not (_fits(scene.tray, spot, size) if inside else _clear_of(scene, spot, size)):
-            continue
-        if all(
+        has_room = _fits(scene.tray, spot, size) if inside else _clear_of(scene, spot, size)
+        if has_room and all(
             np.hypot(spot[0] - d.position_mm[0], spot[1] - d.position_mm[1]) > 1.45 * size
             for d in placed
         ):
@@ -323,8 +319,6 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
             continue
         b, g, r = rng.uniform(0.02, 0.6, 3)
         if kind in ("sheet", "card"):
-            if inside_tray(scene.tray, *spot) and not covering:
-                continue
             if not covering and _lies_in(scene.tray, spot, 30.0):
                 continue
             b, g, r = (uniform(rng, 0.6, 0.85),) * 3
