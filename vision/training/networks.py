@@ -14,14 +14,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.detector.models import TRAITS, UPRIGHT_OUTPUTS
+from vision.detector.models import FEATURES, SCORES, TRAITS, UPRIGHT_OUTPUTS
 
 Arrays = dict[str, NDArray[Any]]
 Batch = dict[str, Tensor]
 
-SCORES = 26
-FEATURES = 24
-"""Features that the reader passes to the context head beside its scores."""
 POSE = 3 + 2 + 7
 """Inputs of both heads for a die's place and pose: place and size, slant of the floor, and pose
 against the floor and the other dice."""

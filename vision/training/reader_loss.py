@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vision.detector.models import CROP, CROP_EDGES, MIDDLE, PIP_CELLS
+from vision.detector.models import CROP, CROP_EDGES, MIDDLE, PIP_CELLS, SCORES
 from vision.training.augment import (
     glared,
     half_lit,
@@ -22,7 +22,7 @@ from vision.training.augment import (
     swirled,
     tinted,
 )
-from vision.training.networks import SCORES, Arrays, Batch, ReaderWithContext, mixed_precision
+from vision.training.networks import Arrays, Batch, ReaderWithContext, mixed_precision
 from vision.training.patches import PATCH, PATCH_EDGES
 from vision.training.surfaces import chipped, repipped, replanted
 
