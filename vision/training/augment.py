@@ -13,6 +13,23 @@ from vision.simulation.appearance import kelvin_bgr
 
 Floats = NDArray[np.float32]
 
+_GLARED, _MARBLED, _SWIRLED, _SPECKLED, _HALF_LIT = 0.12, 0.15, 0.06, 0.06, 0.1
+"""Shares of close-ups with a mirrored lamp, of clouded or of two mixed plastics, with specks of
+light or half in a shadow."""
+_PRINTED = 0.4
+"""Share of the places without a die that get a flat mark, such as a logo or a box."""
+
+
+def other_plastics(crops: Floats, rng: np.random.Generator, is_die: NDArray[np.bool_]) -> Floats:
+    """Close-ups (N, H, W, 3) of other plastics, and with marks where there is no die."""
+    crops = swirled(marbled(crops, rng, _MARBLED), rng, _SWIRLED)
+    return printed(crops, rng, _PRINTED, ~is_die)
+
+
+def other_lights(crops: Floats, rng: np.random.Generator) -> Floats:
+    """Close-ups (N, H, W, 3) with other highlights and shadows."""
+    return half_lit(glared(speckled(crops, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
+
 
 def tinted(pixels: NDArray[Any], rng: np.random.Generator, groups: int = 1) -> Floats:
     """Scale pictures (N, H, W, 3) uint8 to 0.0-1.0 with random brightness, tint, gamma and noise.

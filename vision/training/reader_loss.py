@@ -12,16 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vision.detector.models import CROP, CROP_EDGES, MIDDLE, PIP_CELLS, SCORES
-from vision.training.augment import (
-    glared,
-    half_lit,
-    marbled,
-    printed,
-    repainted,
-    speckled,
-    swirled,
-    tinted,
-)
+from vision.training.augment import other_lights, other_plastics, repainted, tinted
 from vision.training.networks import Arrays, Batch, ReaderWithContext, mixed_precision
 from vision.training.patches import PATCH, PATCH_EDGES
 from vision.training.surfaces import chipped, repipped, replanted
@@ -33,18 +24,13 @@ SPREADS = (0.015, 0.6)
 ODD = 1.5
 """See `vision.detector.tilt`."""
 NORMAL, SPREAD = slice(23, 25), 25
-_GLARED, _MARBLED, _SWIRLED = 0.12, 0.15, 0.06
-_SPECKLED, _HALF_LIT = 0.06, 0.1
 _REPAINTED = 0.18
-"""Shares of dice with a mirrored lamp, of clouded or of two mixed plastics, with specks of light or
-half in a shadow, and of scenes in colours of no game: these train values and outlines only."""
+"""Share of scenes in colours of no game: these train values and outlines only."""
 _REPIPPED, _CHIPPED, _REPLANTED = 0.12, 0.2, 0.25
 """Shares of dice in full view whose pips are painted, with marks beside the pips, and on the floor
 of another picture."""
 _FULL_VIEW = 0.97
 """Visible share of a top face above which it may be changed so."""
-_PRINTED = 0.4
-"""Share of the places without a die that get a flat mark, such as a logo or a box."""
 _ZOOM, _SHIFT, _FURTHEST = 0.09, 0.1, 0.28
 """Errors of size (log) and middle (edges) with which close-ups are cut."""
 
@@ -260,13 +246,12 @@ def varied_close_ups(rows: Arrays, rng: np.random.Generator) -> Arrays:
     flat = {k: v.reshape(scenes * patches, *v.shape[2:])[at] for k, v in made.items()}
     light = tinted(made["pixels"].reshape(-1, CROP, CROP, 3), rng, groups=patches)[at]
     light = _resurfaced(light, flat, rng)
-    light = swirled(marbled(light, rng, _MARBLED), rng, _SWIRLED)
-    light = printed(light, rng, _PRINTED, flat["labels"][:, 0] < 0.5)
+    light = other_plastics(light, rng, flat["labels"][:, 0] > 0.5)
     own_colours = np.ones(len(at), np.float32)
     for scene in np.flatnonzero(rng.random(scenes) < _REPAINTED):
         here = at // patches == scene
         light[here], own_colours[here] = repainted(light[here], rng), 0.0
-    light = half_lit(glared(speckled(light, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
+    light = other_lights(light, rng)
     return {
         "image": np.ascontiguousarray(light.transpose(0, 3, 1, 2)),
         "labels": flat["labels"],

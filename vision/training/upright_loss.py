@@ -19,24 +19,14 @@ from vision.detector.models import (
     UPRIGHT_VALUES,
 )
 from vision.detector.upright import shown, upright_turn
-from vision.training.augment import (
-    glared,
-    half_lit,
-    marbled,
-    printed,
-    repainted,
-    speckled,
-    swirled,
-    tinted,
-)
+from vision.training.augment import other_lights, other_plastics, repainted, tinted
 from vision.training.networks import Arrays, Batch, UprightWithHead, mixed_precision
 from vision.training.patches import PATCH, PATCH_EDGES
 from vision.training.reader_loss import pose_inputs, spread_loss
 from vision.training.surfaces import chipped, repipped
 
-_GLARED, _MARBLED, _SWIRLED, _SPECKLED, _HALF_LIT, _REPAINTED = 0.12, 0.15, 0.06, 0.06, 0.1, 0.15
-_REPIPPED, _CHIPPED, _PRINTED = 0.15, 0.2, 0.4
-"""Shares of dice, and of places without one, that look so; see `vision.training.reader_loss`."""
+_REPAINTED, _REPIPPED, _CHIPPED = 0.15, 0.15, 0.2
+"""Shares of dice that look so; see `vision.training.reader_loss`."""
 _LEAST_SEEN, _WELL_SEEN, _LEGIBLE = 0.35, 0.6, 0.8
 """Least visible share of a top face to train on, to train its normal on, and its value."""
 _CORNER_OFF, _OFF, _ZOOM = 0.02, 0.02, 0.03
@@ -133,11 +123,10 @@ def _varied(
     painted, marked = rng.random((2, len(light)))
     light = repipped(light, corners, pips, rng, np.flatnonzero(known & (painted < _REPIPPED)))
     light = chipped(light, corners, pips, rng, np.flatnonzero(known & (marked < _CHIPPED)))
-    light = swirled(marbled(light, rng, _MARBLED), rng, _SWIRLED)
-    light = printed(light, rng, _PRINTED, ~is_die)
+    light = other_plastics(light, rng, is_die)
     for n in np.flatnonzero(rng.random(len(light)) < _REPAINTED):
         light[n] = repainted(light[n : n + 1], rng)[0]
-    return half_lit(glared(speckled(light, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
+    return other_lights(light, rng)
 
 
 def upright_loss(net: nn.Module, made: Batch) -> dict[str, Tensor]:
