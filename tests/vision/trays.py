@@ -16,7 +16,8 @@ from vision.detector.classifier import Detection, classify
 from vision.pipeline import distinct_dice
 from vision.reading import Pixels
 from vision.simulation.geometry import resting_die
-from vision.simulation.render import background, render
+from vision.simulation.render import render
+from vision.simulation.render_tray import draw_background
 from vision.simulation.scene import Background, Camera
 
 SIX = tuple(zip(ALL_DICE, (3, 5, 2, 6, 1, 4), strict=True))
@@ -25,7 +26,7 @@ SIX = tuple(zip(ALL_DICE, (3, 5, 2, 6, 1, 4), strict=True))
 @cache
 def ground() -> Background:
     """The empty tray, which takes nine tenths of the time of a picture."""
-    return background(default_scene())
+    return draw_background(default_scene())
 
 
 @cache

@@ -26,9 +26,9 @@ from vision.simulation.default_tray import default_die, default_tray
 from vision.simulation.geometry import turned
 from vision.simulation.landing import MISHAPS
 from vision.simulation.lens import expose
-from vision.simulation.render import background
 from vision.simulation.render_dice import draw_dice
 from vision.simulation.render_objects import draw_things
+from vision.simulation.render_tray import draw_background
 from vision.simulation.scene import Background, Camera, Die, Floats, Scene, Thing
 from vision.simulation.tumble import Throw, draw_throw
 
@@ -112,7 +112,7 @@ class SimulatedTray:
         table = scene or _seen_from_high(default_tray(size_wh))
         self._set = table.dice or tuple(default_die(colour) for colour in ALL_DICE)
         self._empty = replace(table, dice=(), things=())
-        self._ground: Background = ground or background(self._empty)
+        self._ground: Background = ground or draw_background(self._empty)
         self._throw: Throw | None = None
         self._is_taken_up = False
         self._hand: Thing | None = None

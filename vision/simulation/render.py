@@ -6,12 +6,12 @@ floor is the plane z = 0, x runs right and y up in the default picture, z toward
 Colours are linear light (reflectance 0.0 to 1.0), channels blue, green, red like the pixels.
 
     scene = replace(default_tray(), dice=(...))   # a beautiful tray, dice at rest
-    ground = background(scene)                   # the empty tray, drawn once per tray and light
+    ground = draw_background(scene)              # the empty tray, drawn once per tray and light
     pixels = render(scene, ground)               # (H, W, 3) uint8 BGR; dice, shadows, lens
     facts = truth(scene)                         # per die: value, corners, centre, cocked ...
     later = replace(scene, dice=(...))           # other dice over the same `ground`
 
-`background` reads camera, tray and lamps only; `things`, `dice` and `lens` may change freely
+`draw_background` reads camera, tray and light only; `things`, `dice` and `lens` may change freely
 between calls that share one. A die with a `motion` is blurred over its way. Poses at rest come
 from `resting_die`, throws from `vision.simulation.tumble`.
 """
@@ -25,9 +25,7 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from vision.reading import Pixels, Point
-from vision.simulation.geometry import (
-    inside_tray,
-)
+from vision.simulation.geometry import inside_tray
 from vision.simulation.lens import expose
 from vision.simulation.render_dice import draw_dice, hits_box
 from vision.simulation.render_objects import cover_mask, draw_things, lay_things
@@ -63,21 +61,16 @@ class DieTruth:
     top_visible: float
 
 
-def background(scene: Scene) -> Background:
-    """Draw the empty tray of a scene; reads camera, tray, lamps and ambient only."""
-    return draw_background(scene)
-
-
 def render(scene: Scene, ground: Background | None = None) -> Pixels:
     """Draw a scene.
 
     Args:
         scene: What to draw.
-        ground: The empty tray from `background`, where the caller kept one.
+        ground: The empty tray from `draw_background`, where the caller kept one.
     Returns:
         (H, W, 3) uint8, BGR.
     """
-    ground = ground or background(scene)
+    ground = ground or draw_background(scene)
     if scene.things:
         ground = lay_things(scene, ground)
     light = draw_dice(scene, ground)

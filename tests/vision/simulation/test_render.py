@@ -12,8 +12,8 @@ from tests.vision.scenes import default_scene
 from vision.simulation import symbols
 from vision.simulation.default_tray import default_die, default_tray
 from vision.simulation.geometry import inside_tray, pip_centres, resting_die, turned
-from vision.simulation.render import background, render, truth
-from vision.simulation.render_tray import room_light
+from vision.simulation.render import render, truth
+from vision.simulation.render_tray import draw_background, room_light
 from vision.simulation.scene import FACES, Camera, Finish, Lamp, Lens, Motion, Room, Scene, Thing
 
 ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
@@ -117,7 +117,7 @@ def test_a_die_has_its_colour(colour: DieColour, strong: int, weak: int) -> None
 def test_the_kept_background_changes_nothing() -> None:
     scene = default_scene(ROLL, seed=4, size_wh=(320, 240))
     empty = replace(scene, dice=())
-    assert np.array_equal(render(scene), render(scene, background(empty)))
+    assert np.array_equal(render(scene), render(scene, draw_background(empty)))
 
 
 def test_a_drawing_is_repeatable_and_its_seed_matters() -> None:

@@ -15,7 +15,7 @@ from vision.benchmark.frames import case_of
 from vision.benchmark.tables import roll_of
 from vision.simulation.camera import SimulatedTray
 from vision.simulation.default_tray import default_tray
-from vision.simulation.render import background
+from vision.simulation.render_tray import draw_background
 from vision.simulation.scene import Background, Camera, Floats, Scene, Surface
 from vision.tracking.tracker import Reader, TrayTracker
 
@@ -75,7 +75,7 @@ def printed_tray(draw: Callable[[Floats], None]) -> tuple[Scene, Background]:
     camera = Camera.above(SIZE_WH, 1.05 * 640 * 330.0 / 252.0, 330.0, tilt_deg=4.0)
     tray = replace(scene.tray, floor=Surface("felt", PALE, seed=3))
     scene = replace(scene, camera=camera, tray=tray)
-    ground = background(scene)
+    ground = draw_background(scene)
     ink = np.ones((SIZE_WH[1], SIZE_WH[0], 3), np.float32)
     draw(ink)
     outline = np.c_[np.array(scene.tray.outline_mm), np.zeros(len(scene.tray.outline_mm))]

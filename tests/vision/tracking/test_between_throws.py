@@ -28,7 +28,8 @@ from tests.vision.tray_fakes import picture, step
 from vision.evidence import DieEvidence
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
-from vision.simulation.render import background, render
+from vision.simulation.render import render
+from vision.simulation.render_tray import draw_background
 from vision.tracking.background import Background, without_background
 from vision.tracking.fusion import combine, rest_frame
 from vision.tracking.tracker import TrayTracker
@@ -330,7 +331,7 @@ def test_a_damaged_picture_is_not_pooled_into_a_roll(*, is_damaged: bool) -> Non
 def test_a_used_die_that_is_taken_last_hides_none_of_the_next_throw() -> None:
     """Both throws begin with one die; the one of the first lies there longest after its roll."""
     one, two = (default_scene([(c, seed + 1) for c in ALL_DICE], seed=seed) for seed in (1, 3))
-    ground = background(one)
+    ground = draw_background(one)
     pictures = [
         render(replace(drawn, dice=tuple(drawn.dice[n] for n in lying)), ground)
         for drawn, lying in ((one, []), (one, [1]), (one, range(6)), (one, [1]), (two, [3]))

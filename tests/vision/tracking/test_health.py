@@ -15,7 +15,8 @@ from companion.tray import TrayView
 from tests.vision.scenes import default_scene
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedReader, bad, ok
 from vision.reading import Frame, Pixels, Reading
-from vision.simulation.render import background, render
+from vision.simulation.render import render
+from vision.simulation.render_tray import draw_background
 from vision.tracking.camera_loop import CameraLoop
 from vision.tracking.health import STEADY_S, FrameStats, Health, frame_stats, update_health
 from vision.tracking.motion import thumbnail
@@ -27,7 +28,7 @@ NOTICED_WITHIN_S = 2.0
 @pytest.fixture(scope="module")
 def tray() -> Pixels:
     scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4)
-    return small(render(scene, background(scene)))
+    return small(render(scene, draw_background(scene)))
 
 
 def small(pixels: Pixels) -> Pixels:
@@ -264,7 +265,7 @@ def test_drawn_pictures_without_any_noise_are_not_frozen(tray: Pixels) -> None:
 
 def test_an_empty_tray_and_another_lamp_are_not_a_cover(tray: Pixels) -> None:
     scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4)
-    empty = background(scene)
+    empty = draw_background(scene)
     bare = small(render(default_scene([], seed=4), empty))
     rig = Rig(tray)
     rig.pass_s(2.0)

@@ -13,7 +13,8 @@ import pytest
 from companion.engine.dice import ALL_DICE
 from tests.vision.scenes import default_scene
 from vision.reading import Pixels
-from vision.simulation.render import background, render
+from vision.simulation.render import render
+from vision.simulation.render_tray import draw_background
 from vision.simulation.scene import Thing
 from vision.tracking.motion import THUMBNAIL_WIDTH_PX, Thumbnail, changes, thumbnail
 
@@ -25,7 +26,7 @@ def share_moved(before: Thumbnail, now: Thumbnail) -> float:
 @pytest.fixture(scope="module")
 def tray() -> Pixels:
     scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4)
-    return render(scene, background(scene))
+    return render(scene, draw_background(scene))
 
 
 def noisy(pixels: Pixels, sigma: float, seed: int, gain: np.ndarray | float = 1.0) -> Pixels:
@@ -72,7 +73,7 @@ def test_a_hand_over_the_tray_is_more_motion_than_a_die(tray: Pixels) -> None:
 @pytest.mark.parametrize("height_mm", [15.0, 60.0])
 def test_a_hand_over_most_of_the_tray_is_motion(height_mm: float) -> None:
     scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4, size_wh=(320, 240))
-    ground = background(scene)
+    ground = draw_background(scene)
     hand = Thing("hand", (-20.0, 20.0), 60.0, 105.0, (0.2, 0.32, 0.55), height_mm)
     under = thumbnail(render(replace(scene, things=(hand,)), ground))
     without = thumbnail(render(scene, ground))
