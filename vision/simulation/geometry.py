@@ -11,27 +11,37 @@ from numpy.typing import NDArray
 
 from vision.simulation.scene import Die, Matrix, Tray
 
+PIPS = {
+    1: ((0, 0),),
+    2: ((1, 1), (-1, -1)),
+    3: ((1, 1), (-1, -1), (0, 0)),
+    4: ((1, 1), (-1, -1), (1, -1), (-1, 1)),
+    5: ((1, 1), (-1, -1), (1, -1), (-1, 1), (0, 0)),
+    6: ((1, 1), (-1, -1), (1, -1), (-1, 1), (1, 0), (-1, 0)),
+}
+"""Places of the pips of each value, as multiples of their offset from the middle of the face."""
+
 
 def pip_centres(die: Die, value: int) -> NDArray[np.float64]:
     """Middles of the pips of a value, as world points (N, 3) in mm."""
-    o = 2.0 * die.pip_offset
-    spots: list[tuple[float, float]] = []
-    if value in (2, 3):
-        spots += [(o, o), (-o, -o)]
-    if value in (4, 5, 6):
-        spots += [(o, o), (-o, -o), (o, -o), (-o, o)]
-    if value == 6:
-        spots += [(o, 0.0), (-o, 0.0)]
-    if value % 2:
-        spots.append((0.0, 0.0))
-    if value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]:
-        spots = [(v, -u) for u, v in spots]
+    spots = 2.0 * die.pip_offset * np.array(PIPS[value])
+    if die.is_turned(value):
+        spots = spots[:, ::-1] * (1, -1)
+    return on_face(die, value, spots)
+
+
+def on_face(die: Die, value: int, spots: NDArray[np.float64]) -> NDArray[np.float64]:
+    """World points (N, 3) in mm of points (N, 2) of the face with a value (half edge = 1)."""
     axis, sign = die.face(value)
     local = np.empty((len(spots), 3))
     local[:, axis] = sign
-    local[:, (axis + 1) % 3], local[:, (axis + 2) % 3] = np.array(spots).T
-    world = (local * die.size_mm / 2) @ np.asarray(die.rotation).T
-    return np.asarray(world + np.asarray(die.position_mm))
+    local[:, (axis + 1) % 3], local[:, (axis + 2) % 3] = spots.T
+    return _to_world(die, local)
+
+
+def _to_world(die: Die, local: NDArray[np.float64]) -> NDArray[np.float64]:
+    """World points (N, 3) in mm of points in the die's axes (half edge = 1)."""
+    return np.asarray(local * (die.size_mm / 2) @ np.asarray(die.rotation).T + die.position_mm)
 
 
 _CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
@@ -39,8 +49,7 @@ _CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)],
 
 def die_corners(die: Die, share: float = 1.0) -> NDArray[np.float64]:
     """Corners of a die's cube, or of a smaller cube inside it, as world points (8, 3) in mm."""
-    cube = _CUBE * (die.size_mm / 2 * share)
-    return np.asarray(cube @ np.asarray(die.rotation).T + np.asarray(die.position_mm))
+    return _to_world(die, _CUBE * share)
 
 
 def resting_die(value: int, xy_mm: tuple[float, float], angle_deg: float, like: Die) -> Die:

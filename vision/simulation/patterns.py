@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.simulation.appearance import Rng
+from vision.simulation.geometry import PIPS
 
 Picture = NDArray[np.uint8]
 
@@ -109,16 +110,6 @@ def text(rng: Rng) -> Picture:
     return sheet
 
 
-_PIPS = {
-    1: ((0, 0),),
-    2: ((-1, -1), (1, 1)),
-    3: ((-1, -1), (0, 0), (1, 1)),
-    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
-    5: ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
-    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
-}
-
-
 def _square(
     sheet: Picture, middle: NDArray[np.float64], half: float, turn: float, paint: tuple[int, ...]
 ) -> None:
@@ -140,7 +131,7 @@ def drawn_dice(rng: Rng) -> Picture:
             _square(sheet, middle, half, turn, any_paint(rng))
         ink = any_paint(rng)
         c, s = np.cos(turn), np.sin(turn)
-        for dx, dy in _PIPS[int(rng.integers(1, 7))]:
+        for dx, dy in PIPS[int(rng.integers(1, 7))]:
             x, y = middle + half * 0.55 * np.array([dx * c - dy * s, dx * s + dy * c])
             cv2.circle(sheet, (int(x), int(y)), max(1, int(half * 0.18)), ink, -1, cv2.LINE_AA)
     return sheet

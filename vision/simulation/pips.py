@@ -110,8 +110,7 @@ def pips_of(
         if die.symbols:
             cover += ink_at(die.symbols[value - 1], u, v * np.float32(-sign)) * on_face
             continue
-        is_turned = value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]
-        if is_turned:
+        if die.is_turned(value):
             u, v = -v, u
         near_u, near_v = [], []
         if value in (4, 5, 6):
@@ -138,7 +137,7 @@ def pips_of(
         first = away[0] <= nearest
         du = np.where(first, near_u[0], near_u[-1])
         dv = np.where(first, near_v[0], near_v[-1])
-        if is_turned:
+        if die.is_turned(value):
             du, dv = dv, -du
         deep = alpha * np.float32(2.0 * die.pip_depth / reach)
         bent[a] = bent[a] - deep * du

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from vision.reading import Pixels, Point
-from vision.simulation.geometry import inside_tray
+from vision.simulation.geometry import inside_tray, on_face
 from vision.simulation.lens import expose
 from vision.simulation.render_dice import draw_dice, hits_box
 from vision.simulation.render_objects import cover_mask, draw_things, lay_things
@@ -87,22 +87,13 @@ def truth(scene: Scene) -> tuple[DieTruth, ...]:
 
 def _die_truth(scene: Scene, die: Die, cover: Floats | None) -> DieTruth:
     value, tilt = die.top
-    axis, sign = die.face(value)
-    half = die.size_mm / 2
-    rotation, middle = np.asarray(die.rotation), np.asarray(die.position_mm)
     signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]], float)
-
-    def on_face(uv: NDArray[np.floating]) -> NDArray[np.float64]:
-        local = np.empty((len(uv), 3))
-        local[:, axis] = sign
-        local[:, (axis + 1) % 3], local[:, (axis + 2) % 3] = uv[:, 0], uv[:, 1]
-        return np.asarray(middle + (local * half) @ rotation.T)
-
-    corners = scene.camera.project(on_face(signs))
-    centre = scene.camera.project(on_face(np.zeros((1, 2))))[0]
-    body_centre = scene.camera.project(middle[None])[0]
+    corners = scene.camera.project(on_face(die, value, signs))
+    centre = scene.camera.project(on_face(die, value, np.zeros((1, 2))))[0]
+    body_centre = scene.camera.project(np.array([die.position_mm]))[0]
     steps = np.linspace(-0.8, 0.8, 7)
-    samples = on_face(np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2))
+    grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
+    samples = on_face(die, value, grid)
     moving = die.motion is not None
     cocked = tilt > COCKED_DEG
     lengths = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)

@@ -313,6 +313,10 @@ class Die:
             axis = 1 - axis
         return axis, sign
 
+    def is_turned(self, value: int) -> bool:
+        """Whether the pips of a value are turned by a quarter."""
+        return value in (2, 3, 6) and self.flips[(2, 3, 6).index(value)]
+
     @property
     def top(self) -> tuple[int, float]:
         """The value on top, and the tilt of its face in degrees."""
