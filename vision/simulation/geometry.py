@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from vision.simulation.scene import Die, Matrix, Tray
 
@@ -52,6 +51,18 @@ def die_corners(die: Die, share: float = 1.0) -> NDArray[np.float64]:
     return _to_world(die, _CUBE * share)
 
 
+def level_axes(die: Die) -> list[NDArray[np.float64]]:
+    """The level axes of a die that lies flat, (2,) each."""
+    m = np.asarray(die.rotation)
+    return [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
+
+
+def footprint(die: Die, margin_mm: float = 0.0) -> NDArray[np.float64]:
+    """Corners (4, 2) of the ground under a die that lies flat."""
+    one, two = (side * (die.size_mm / 2 + margin_mm) for side in level_axes(die))
+    return np.asarray(np.array([one + two, two - one, -one - two, one - two]) + die.position_mm[:2])
+
+
 def resting_die(value: int, xy_mm: tuple[float, float], angle_deg: float, like: Die) -> Die:
     """Return a die like another, flat on the floor with a value on top."""
     axis, sign = like.face(value)
@@ -76,7 +87,7 @@ def to_matrix(rotation: NDArray[np.floating]) -> Matrix:
     return rows[0], rows[1], rows[2]
 
 
-def turned(rotation: Matrix, turn_rad: Sequence[float]) -> Matrix:
+def turned(rotation: Matrix, turn_rad: ArrayLike) -> Matrix:
     """Turn a rotation about a world axis whose length is the angle."""
     step, _ = cv2.Rodrigues(np.asarray(turn_rad, float).reshape(3, 1))
     return to_matrix(step @ np.asarray(rotation))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vision.simulation.geometry import inside_tray, resting_die, turned
+from vision.simulation.geometry import footprint, inside_tray, level_axes, resting_die, turned
 from vision.simulation.scene import Die, Tray
 
 MISHAPS = ("cocked", "off", "touching")
@@ -80,9 +80,8 @@ def _places(
 
 def _beside(rng: np.random.Generator, other: Die, value: int, like: Die) -> Die:
     """A die flush against a side of another."""
-    flat = np.asarray(other.rotation)
-    axis = next(a for a in range(3) if abs(flat[2, a]) < 0.5)
-    angle = math.degrees(math.atan2(flat[1, axis], flat[0, axis])) + 90.0 * int(rng.integers(4))
+    x, y = level_axes(other)[0]
+    angle = math.degrees(math.atan2(y, x)) + 90.0 * int(rng.integers(4))
     gap, along = other.size_mm + 0.3, float(rng.uniform(-0.5, 0.5)) * other.size_mm
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     x, y, _ = other.position_mm
@@ -100,7 +99,7 @@ def _fits(die: Die, placed: Sequence[Die], tray: Tray, gap_mm: float) -> bool:
 
 def _overlap(one: Die, other: Die, gap_mm: float) -> bool:
     """Whether two dice lying flat are closer than a gap (separating axis test)."""
-    a, b = _footprint(one), _footprint(other)
+    a, b = footprint(one, 0.1), footprint(other, 0.1)
     for corners in (a, b):
         for normal in (corners[1] - corners[0], corners[2] - corners[1]):
             unit = normal / np.linalg.norm(normal)
@@ -109,14 +108,6 @@ def _overlap(one: Die, other: Die, gap_mm: float) -> bool:
             if apart >= gap_mm:
                 return False
     return True
-
-
-def _footprint(die: Die) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    flat = np.asarray(die.rotation)
-    sides = [flat[:2, a] for a in range(3) if abs(flat[2, a]) < 0.5]
-    u, v = (side / np.linalg.norm(side) * (die.size_mm / 2 + 0.1) for side in sides[:2])
-    middle = np.asarray(die.position_mm[:2])
-    return np.array([middle + u + v, middle - u + v, middle - u - v, middle + u - v])
 
 
 def _leaning(rng: np.random.Generator, rest: Sequence[Die], which: int, tray: Tray) -> Die:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from vision.simulation.appearance import Rng, jitter, uniform
-from vision.simulation.geometry import die_corners, inside_tray, to_matrix
+from vision.simulation.geometry import die_corners, inside_tray, level_axes, turned
 from vision.simulation.scene import Die, Thing, Tray
 
 LEAST_DEG, MOST_DEG = 8.5, 44.5
@@ -31,12 +30,9 @@ def _lean(rng: Rng, die: Die) -> Die:
     """Tilt a die on an edge or a corner, without a visible support."""
     angle = np.radians(LEAST_DEG + (MOST_DEG - LEAST_DEG) * uniform(rng, 0.0, 1.0) ** 1.3)
     about = uniform(rng, 0, 2 * np.pi)
-    step, _ = cv2.Rodrigues(np.array([np.cos(about), np.sin(about), 0.0]) * angle)
-    rotation = step @ np.asarray(die.rotation)
-    reach = float(np.abs(rotation[2]).sum()) * die.size_mm / 2
-    x, y, _z = die.position_mm
-    lift = reach * uniform(rng, 0.9, 1.0)
-    return replace(die, position_mm=(x, y, lift), rotation=to_matrix(rotation))
+    leaning = _lifted(die, np.array([-np.sin(about), np.cos(about)]), angle)
+    x, y, z = leaning.position_mm
+    return replace(leaning, position_mm=(x, y, z * uniform(rng, 0.9, 1.0)))
 
 
 def held_up(rng: Rng, tray: Tray, dice: Sequence[Die], index: int) -> tuple[Die, Thing | None]:
@@ -75,8 +71,7 @@ def stacked(rng: Rng, tray: Tray, dice: Sequence[Die]) -> list[Die]:
     if len(inside) > 1:
         upper, lower = rng.permutation(inside)[:2]
         x, y, z = dice[lower].position_mm
-        m = np.asarray(dice[lower].rotation)
-        one, two = (m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5)
+        one, two = level_axes(dice[lower])
         dx, dy = (
             one * uniform(rng, -_STAYS, _STAYS) + two * uniform(rng, -_STAYS, _STAYS)
         ).tolist()
@@ -155,8 +150,7 @@ def _lies_free(thing: Thing, tray: Tray, dice: Sequence[Die]) -> bool:
 
 def _side(rng: Rng, die: Die) -> NDArray[np.float64]:
     """Draw the direction (2,) in which a flat die is lifted, mostly one of its sides."""
-    m = np.asarray(die.rotation)
-    level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
+    level = level_axes(die)
     side = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
     turn = np.radians(uniform(rng, -45, 45) if rng.random() < 0.4 else rng.normal(0, 6))
     c, s = np.cos(turn), np.sin(turn)
@@ -166,11 +160,10 @@ def _side(rng: Rng, die: Die) -> NDArray[np.float64]:
 
 def _lifted(die: Die, side: NDArray[np.float64], angle_rad: float) -> Die:
     """Lift a side of a flat die, with its lowest point on the floor."""
-    step, _ = cv2.Rodrigues(np.array([side[1], -side[0], 0.0]) * angle_rad)
-    rotation = step @ np.asarray(die.rotation)
+    rotation = turned(die.rotation, np.array([side[1], -side[0], 0.0]) * angle_rad)
     x, y, _z = die.position_mm
     lift = float(np.abs(rotation[2]).sum()) * die.size_mm / 2
-    return replace(die, position_mm=(x, y, lift), rotation=to_matrix(rotation))
+    return replace(die, position_mm=(x, y, lift), rotation=rotation)
 
 
 def _pivot(die: Die, side: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -224,7 +217,7 @@ def _on_a_wall(rng: Rng, die: Die, tray: Tray) -> Die:
 def _on_a_die(rng: Rng, die: Die, neighbour: Die) -> Die:
     """Tilt a die against a side of another, lifted towards it or away from it."""
     m = np.asarray(neighbour.rotation)
-    level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5] or [m[:2, 0]]
+    level = level_axes(neighbour) or [m[:2, 0]]
     normal = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
     normal = normal / np.hypot(*normal)
     angle = np.radians(uniform(rng, LEAST_DEG + 1.5, 40.0))
@@ -252,10 +245,10 @@ def _coin(rng: Rng, thick_mm: float) -> Thing:
 
 def _pencil(rng: Rng, angle_deg: float) -> Thing:
     b, g, r = rng.uniform(0.02, 0.6, 3)
-    size, turned = uniform(rng, 22.0, 65.0), angle_deg + float(rng.choice([0.0, 180.0]))
+    size, angle_deg = uniform(rng, 22.0, 65.0), angle_deg + float(rng.choice([0.0, 180.0]))
     paint = (float(b), float(g), float(r))
     seed = int(rng.integers(1 << 20))
-    return Thing("pencil", (0.0, 0.0), turned, size, paint, _PENCIL_MM, seed, under=True)
+    return Thing("pencil", (0.0, 0.0), angle_deg, size, paint, _PENCIL_MM, seed, under=True)
 
 
 def _at(thing: Thing, where: NDArray[np.float64]) -> Thing:

@@ -20,7 +20,7 @@ from vision.simulation.appearance import (
     random_tray,
     uniform,
 )
-from vision.simulation.geometry import inside_tray, resting_die, to_matrix
+from vision.simulation.geometry import footprint, inside_tray, level_axes, resting_die, turned
 from vision.simulation.leaning import beside, held_up, stacked, stands_alone
 from vision.simulation.scene import Camera, Die, Motion, Scene, Thing, Tray
 
@@ -76,18 +76,18 @@ def uneven(rng: Rng, die: Die, bend_deg: float) -> Die:
     """Tilt a flat die slightly, as on soft felt or a bent lid."""
     angle = np.radians(min(abs(float(rng.normal(0.0, bend_deg))), 4.0))
     about = uniform(rng, 0, 2 * np.pi)
-    step, _ = cv2.Rodrigues(np.array([np.cos(about), np.sin(about), 0.0]) * angle)
-    return replace(die, rotation=to_matrix(step @ np.asarray(die.rotation)))
+    turn_rad = np.array([np.cos(about), np.sin(about), 0.0]) * angle
+    return replace(die, rotation=turned(die.rotation, turn_rad))
 
 
 def blurred(rng: Rng, die: Die) -> Die:
     """Draw a die in flight: anywhere above the floor, at any angle, with motion blur."""
-    step, _ = cv2.Rodrigues(rng.normal(0, 1.5, 3))
+    turn_rad = rng.normal(0, 1.5, 3)
     way = rng.normal(0, 1, 3) * (1.0, 1.0, 0.35)
     way *= die.size_mm * uniform(rng, 0.35, 2.6) / np.linalg.norm(way)
     x, y, z = die.position_mm
     flat = rng.random() < 0.25
-    rotation = die.rotation if flat else to_matrix(step @ np.asarray(die.rotation))
+    rotation = die.rotation if flat else turned(die.rotation, turn_rad)
     sx, sy, sz = (float(v) for v in way)
     tx, ty, tz = (float(v) for v in rng.normal(0, 0.5, 3) * (0.15 if flat else 1.0))
     height = z if flat else z + uniform(rng, 0, 1.5) * die.size_mm
@@ -149,8 +149,7 @@ def floor_point(camera: Camera, pixel: NDArray[np.float64]) -> tuple[float, floa
 
 def _pushed(rng: Rng, neighbour: Die, die: Die) -> Die:
     """Place a die side by side with another, mostly flush with it."""
-    m = np.asarray(neighbour.rotation)
-    level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
+    level = level_axes(neighbour)
     way = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
     gap = (neighbour.size_mm + die.size_mm) / 2 + abs(rng.normal(0, 0.12))
     shift = float(rng.normal(0, 0.05) if rng.random() < 0.6 else rng.uniform(-0.7, 0.7))
@@ -180,17 +179,9 @@ def _beside(rng: Rng, neighbour: Die, die: Die) -> Die:
 
 def _overlap(one: Die, other: Die) -> float:
     """Share of a flat die's footprint that another die overlaps."""
-    both, _ = cv2.intersectConvexConvex(_ground(one), _ground(other))
+    a, b = (footprint(die).astype(np.float32) for die in (one, other))
+    both, _ = cv2.intersectConvexConvex(a, b)
     return float(both) / one.size_mm**2
-
-
-def _ground(die: Die) -> NDArray[np.float32]:
-    m = np.asarray(die.rotation)
-    level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
-    one, two = (np.asarray(side) * die.size_mm / 2 for side in level)
-    middle = np.asarray(die.position_mm[:2])
-    corners = [middle + one + two, middle - one + two, middle - one - two, middle + one - two]
-    return np.asarray(corners, np.float32)
 
 
 def _gloomy(rng: Rng, scene: Scene) -> Scene:
