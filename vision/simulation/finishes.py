@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from vision.simulation.geometry import dot
 from vision.simulation.materials import noise_at
 from vision.simulation.pips import pips_of
 from vision.simulation.scene import Die, Finish, Floats
@@ -54,7 +55,7 @@ def _cover(finish: Finish, point: list[Floats], facing: Floats, half_mm: float) 
     rng = np.random.default_rng(finish.seed)
     way = rng.normal(size=3)
     way = (way / np.linalg.norm(way)).astype(np.float32)
-    depth = way[0] * point[0] + way[1] * point[1] + way[2] * point[2]
+    depth = dot(way, point)
     limit = np.float32(_QUANTILES[int(np.clip(finish.share, 0.0, 0.99) * len(_QUANTILES))])
     if finish.kind == "gradient":
         return np.asarray(np.clip(0.5 + 0.45 * depth, 0.0, 1.0), np.float32)

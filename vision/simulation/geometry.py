@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vision.simulation.scene import Die, Matrix, Tray
+from vision.simulation.scene import Die, Floats, Matrix, Tray
 
 PIPS = {
     1: ((0, 0),),
@@ -91,6 +92,16 @@ def turned(rotation: Matrix, turn_rad: ArrayLike) -> Matrix:
     """Turn a rotation about a world axis whose length is the angle."""
     step, _ = cv2.Rodrigues(np.asarray(turn_rad, float).reshape(3, 1))
     return to_matrix(step @ np.asarray(rotation))
+
+
+def dot(a: Sequence[Floats] | Floats, b: Sequence[Floats] | Floats) -> Floats:
+    """Scalar products of vectors: three times (h, w), or (3,)."""
+    return np.asarray(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
+
+
+def norm(v: Sequence[Floats]) -> Floats:
+    """Lengths (h, w) of vectors, three times (h, w)."""
+    return np.asarray(np.sqrt(dot(v, v)))
 
 
 def inside_tray(tray: Tray, x_mm: float, y_mm: float) -> bool:

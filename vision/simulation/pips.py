@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.simulation.geometry import dot, norm
 from vision.simulation.scene import Die, Floats
 from vision.simulation.symbols import ink_at
 
@@ -53,13 +54,12 @@ class Pips:
             off + steps * (w - rise * out)
             for off, w, out in zip(self.off, way, self.out, strict=True)
         ]
-        away = np.sqrt(leaves[0] ** 2 + leaves[1] ** 2 + leaves[2] ** 2)
-        edge = (away - self.reach) / (blur + _SOFT * self.reach)
+        edge = (norm(leaves) - self.reach) / (blur + _SOFT * self.reach)
         return self._darkened(np.clip(0.5 + edge, 0.0, 1.0) if self.depth else 0.0 * edge)
 
     def _below(self) -> Floats:
         """Relative depth below the face: 1.0 in the middle of a hollow, 0.0 at its edge."""
-        away = (self.off[0] ** 2 + self.off[1] ** 2 + self.off[2] ** 2) / self.reach**2
+        away = dot(self.off, self.off) / self.reach**2
         return np.asarray(np.clip(1.0 - away, 0.0, 1.0), np.float32)
 
     def _darkened(self, hidden: Floats) -> Floats:

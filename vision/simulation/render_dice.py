@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 
 from vision.images import bands
 from vision.simulation.finishes import body_albedo, paint_left
-from vision.simulation.geometry import die_corners, inside_tray, turned
+from vision.simulation.geometry import die_corners, dot, inside_tray, norm, turned
 from vision.simulation.pips import pips_of, shows_face
-from vision.simulation.render_tray import mask_light, nearness, rim_shade, room_light
+from vision.simulation.render_tray import mask_light, nearness, rim_shade, room_light, towards
 from vision.simulation.scene import Background, Die, Floats, Lamp, Scene
 
 _STEPS = 6
@@ -212,7 +213,7 @@ def _outline_alpha(scene: Scene, die: Die, window: _Window) -> Floats:
 
 
 def _trace(
-    die: Die, start: NDArray[np.float64], way: tuple[Floats, Floats, Floats]
+    die: Die, start: NDArray[np.float64], way: Sequence[Floats]
 ) -> tuple[list[Floats], list[Floats], Floats]:
     """Find where rays meet the body: points, normals and least distances in the die's axes (half
     edge = 1)."""
@@ -233,16 +234,16 @@ def _trace(
     for _ in range(_ROUND_STEPS if ball < 1.72 else _STEPS):
         point = [np.float32(start[a]) + t * way[a] for a in range(3)]
         over = [np.maximum(np.abs(p) - core, 0.0) for p in point]
-        gap = np.sqrt(over[0] ** 2 + over[1] ** 2 + over[2] ** 2) - radius
+        gap = norm(over) - radius
         if ball < 1.72:
-            gap = np.maximum(gap, np.sqrt(point[0] ** 2 + point[1] ** 2 + point[2] ** 2) - ball)
+            gap = np.maximum(gap, norm(point) - ball)
         nearest = np.minimum(nearest, gap)
         t = t + np.clip(gap, 0.0, 0.5)
     over = [np.sign(p) * np.maximum(np.abs(p) - core, 0.0) for p in point]
-    length = np.sqrt(over[0] ** 2 + over[1] ** 2 + over[2] ** 2) + 1e-6
-    normal = [o / length for o in over]
+    size = norm(over) + 1e-6
+    normal = [o / size for o in over]
     if ball < 1.72:
-        far = np.sqrt(point[0] ** 2 + point[1] ** 2 + point[2] ** 2) + 1e-6
+        far = norm(point) + 1e-6
         blend = np.clip((far - ball) * 12.0 + 0.7, 0.0, 1.0)
         normal = [n * (1.0 - blend) + blend * p / far for n, p in zip(normal, point, strict=True)]
     return point, normal, nearest
@@ -256,25 +257,18 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     eye = np.asarray(scene.camera.position_mm)
     start = (eye - np.asarray(die.position_mm)) @ rotation / half
     ray = scene.camera.rays(window.left, window.top, window.right, window.bottom)
-    length = np.sqrt(ray[0] ** 2 + ray[1] ** 2 + ray[2] ** 2)
-    unit = [r / length for r in ray]
+    size = norm(ray)
+    unit = [r / size for r in ray]
     m = rotation.astype(np.float32)
-    way = tuple(unit[0] * m[0, a] + unit[1] * m[1, a] + unit[2] * m[2, a] for a in range(3))
-    point, normal, nearest = _trace(die, start, (way[0], way[1], way[2]))
+    point, normal, nearest = _trace(die, start, [dot(unit, m[:, a]) for a in range(3)])
     footprint = float(np.linalg.norm(start)) / scene.camera.focal_px * 1.15
     if die.ball < 0.86:  # inside both outlines, a ray may still miss the body
         alpha = alpha * np.clip(1.5 - nearest / footprint, 0.0, 1.0)
     pips, normal = pips_of(die, point, normal, footprint)
-    scale = 1.0 / np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2 + 1e-9)
-    n = [
-        (normal[0] * m[w, 0] + normal[1] * m[w, 1] + normal[2] * m[w, 2]) * scale for w in range(3)
-    ]
-    where = [
-        (point[0] * m[w, 0] + point[1] * m[w, 1] + point[2] * m[w, 2]) * np.float32(half)
-        + np.float32(die.position_mm[w])
-        for w in range(3)
-    ]
-    facing = np.clip(-(n[0] * unit[0] + n[1] * unit[1] + n[2] * unit[2]), 0.0, 1.0)
+    scale = 1.0 / np.sqrt(dot(normal, normal) + 1e-9)
+    n = [dot(normal, m[w]) * scale for w in range(3)]
+    where = [dot(point, m[w]) * np.float32(half) + np.float32(die.position_mm[w]) for w in range(3)]
+    facing = np.clip(-dot(n, unit), 0.0, 1.0)
     straight = 0.04 if die.finish is None else die.finish.mirror
     fresnel = straight + 0.6 * (1.0 - facing) ** 5
     open_sky = (
@@ -301,25 +295,22 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     incoming = incoming + bounce * 0.35 * thrown_back
     mirror = sky * (fresnel * die.gloss * np.clip(0.4 + 0.6 * n[2], 0.0, 1.0))[..., None]
     if scene.room is not None:
-        into = n[0] * unit[0] + n[1] * unit[1] + n[2] * unit[2]
+        into = dot(n, unit)
         back = [unit[w] - 2.0 * into * n[w] for w in range(3)]
         above = np.clip(0.5 + 2.0 * back[2], 0.15, 1.0)
         mirror = room_light(scene.room, back) * (fresnel * die.gloss * above)[..., None]
     for lamp in scene.lamps:
-        to = [np.float32(lamp.position_mm[w]) - where[w] for w in range(3)]
-        far = np.sqrt(to[0] ** 2 + to[1] ** 2 + to[2] ** 2)
-        to = [v / far for v in to]
-        cosine = n[0] * to[0] + n[1] * to[1] + n[2] * to[2]
+        to, far = towards(lamp, where)
+        cosine = dot(n, to)
         wrap = np.float32(0.05 + 0.35 * die.glow)
         lit = np.clip((cosine + wrap) / (1.0 + wrap), 0.0, 1.0) * nearness(lamp, far)
-        own = [to[0] * m[0, a] + to[1] * m[1, a] + to[2] * m[2, a] for a in range(3)]
+        own = [dot(to, m[:, a]) for a in range(3)]
         seen = _lamp_seen(scene, die, where, to) * pips.lit(own, footprint)
         passed = mask_light(lamp, where)
         if passed is not None:
             seen = seen * passed
         h = [to[w] - unit[w] for w in range(3)]
-        size = np.sqrt(h[0] ** 2 + h[1] ** 2 + h[2] ** 2) + 1e-6
-        aligned = np.clip((n[0] * h[0] + n[1] * h[1] + n[2] * h[2]) / size, 0.0, 1.0)
+        aligned = np.clip(dot(n, h) / (norm(h) + 1e-6), 0.0, 1.0)
         width = (die.roughness**2 + (0.35 * lamp.radius_mm / float(far.mean())) ** 2) + 2e-4
         sheen = np.exp((aligned**2 - 1.0) / (width * np.maximum(aligned**2, 0.05)))
         strength = die.gloss * min(0.045 / width, 14.0)
@@ -372,8 +363,7 @@ def _through(other: Die, where: list[Floats], to: list[Floats]) -> tuple[Floats,
     enter = np.zeros(where[0].shape, np.float32)
     leave = np.full(where[0].shape, np.inf, np.float32)
     for a in range(3):
-        start = (off[0] * m[0, a] + off[1] * m[1, a] + off[2] * m[2, a]) / half
-        step = to[0] * m[0, a] + to[1] * m[1, a] + to[2] * m[2, a]
+        start, step = dot(off, m[:, a]) / half, dot(to, m[:, a])
         step = np.where(np.abs(step) < 1e-6, np.float32(1e-6), step)
         one, two = (-1.0 - start) / step, (1.0 - start) / step
         enter = np.maximum(enter, np.minimum(one, two))

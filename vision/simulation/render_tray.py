@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.simulation.geometry import dot, norm
 from vision.simulation.materials import reflectance
 from vision.simulation.scene import (
     Background,
@@ -95,8 +96,8 @@ def _lit_layers(
     pixel_mm = np.float32(scene.camera.position_mm[2] / scene.camera.focal_px)
     ambient = np.zeros((height, width, 3), np.float32)
     lamps = [np.zeros_like(ambient) for _ in scene.lamps]
-    length = np.sqrt(ray[0] ** 2 + ray[1] ** 2 + ray[2] ** 2)
-    unit = [r / length for r in ray]
+    far = norm(ray)
+    unit = [r / far for r in ray]
     for alpha, surface, point, normal, within in layers:
         shown = _shown(alpha)
         if shown is None:
@@ -118,9 +119,9 @@ def _lit_layers(
             mirrored = room_light(scene.room, [here[0], here[1], -here[2]])
             ambient[shown] += mirrored * (0.08 * surface.gloss * share)
         for number, lamp in enumerate(scene.lamps):
-            light, sheen = _lamp_light(lamp, point, normal, here, surface)
+            to, far = towards(lamp, point)
+            light, sheen = _lamp_light(lamp, to, far, normal, here, surface)
             if within:
-                to = _towards(lamp, point)[0]
                 light = light * rim_shade(tray, point, to, softness=lamp.radius_mm / 300.0)
                 sheen = sheen * (light > 0)
             elif surface is tray.table:
@@ -189,9 +190,10 @@ def _leave_length(
     return best
 
 
-def _towards(lamp: Lamp, point: Sequence[Floats]) -> tuple[list[Floats], Floats]:
+def towards(lamp: Lamp, point: Sequence[Floats]) -> tuple[list[Floats], Floats]:
+    """Unit vectors (three times (h, w)) from points to a lamp, and the distances (h, w) in mm."""
     to = [np.float32(lamp.position_mm[w]) - point[w] for w in range(3)]
-    far = np.sqrt(to[0] ** 2 + to[1] ** 2 + to[2] ** 2)
+    far = norm(to)
     return [v / far for v in to], far
 
 
@@ -203,23 +205,20 @@ def nearness(lamp: Lamp, far_mm: Floats) -> Floats:
 
 def _lamp_light(
     lamp: Lamp,
-    point: Sequence[Floats],
+    to: Sequence[Floats],
+    far: Floats,
     normal: Sequence[Floats],
     unit: Sequence[Floats],
     surface: Surface,
 ) -> tuple[Floats, Floats]:
     """Diffuse light and highlight of one lamp on a surface, before shadows."""
-    to, far = _towards(lamp, point)
     reach = float(np.linalg.norm(lamp.position_mm))
-    cosine = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2]
-    light = np.clip(cosine, 0.0, 1.0) * nearness(lamp, far)
+    light = np.clip(dot(normal, to), 0.0, 1.0) * nearness(lamp, far)
     if surface.gloss <= 0.0:
         return light, np.zeros_like(light)
-    half = [to[w] - unit[w] for w in range(3)]
-    size = np.sqrt(half[0] ** 2 + half[1] ** 2 + half[2] ** 2) + 1e-6
-    aligned = (normal[0] * half[0] + normal[1] * half[1] + normal[2] * half[2]) / size
     width = 0.03 + (0.35 * lamp.radius_mm / reach) ** 2
-    squared = np.clip(aligned, 0.05, 1.0) ** 2
+    half = [to[w] - unit[w] for w in range(3)]
+    squared = np.clip(dot(normal, half) / (norm(half) + 1e-6), 0.05, 1.0) ** 2
     sheen = surface.gloss * 0.35 * np.exp((squared - 1.0) / (width * squared))
     return light, sheen.astype(np.float32)
 
