@@ -10,12 +10,15 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import TrayStatus
 from vision.benchmark.truth import Case, TrueDie
 from vision.reading import Pixels
+from vision.simulation.appearance import log_uniform
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
 from vision.simulation.render import DieTruth, render, truth
 from vision.simulation.scene import Scene
 
 SEED = 20_261_121
 """Used for no training set: those seed their generators with three numbers, this one with two."""
+SHARES = (0.04, 0.09)
+"""Widths of a die as shares of the picture's width."""
 _SCENARIOS = ("flat", "flat", "flat", "flat", "cocked", "moving", "hand", "empty")
 
 
@@ -31,8 +34,8 @@ def own_pictures(
 
 
 def synthetic_scene(rng: np.random.Generator, number: int, size_wh: tuple[int, int]) -> Scene:
-    """A scene whose dice are 4 to 9 % of the width wide; its scenario goes by its number."""
-    share = float(np.exp(rng.uniform(np.log(0.04), np.log(0.09))))
+    """A scene with dice of any width of SHARES; its scenario goes by its number."""
+    share = log_uniform(rng, *SHARES)
     return random_scene(rng, Recipe(size_wh, share, _SCENARIOS[number % len(_SCENARIOS)]))
 
 

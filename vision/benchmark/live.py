@@ -24,12 +24,13 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, Roll
 from companion.tray import TrayStatus, TrayView
-from vision.benchmark.frames import case_of
+from vision.benchmark.frames import SHARES, case_of
 from vision.benchmark.scoring import score
 from vision.benchmark.tables import roll_of
 from vision.benchmark.validation import described
 from vision.pipeline import DiceReader
 from vision.reading import Frame
+from vision.simulation.appearance import log_uniform
 from vision.simulation.camera import TAKE_UP_S, SimulatedTray
 from vision.simulation.landing import MISHAPS
 from vision.simulation.looks import SPLITS, Looks, load_looks, redressed
@@ -45,8 +46,6 @@ WATCHED_S = 1.5
 CONFIRMED_S = 0.5
 """Seconds that confirmed dice go on lying there."""
 EMPTY_S = 0.6
-_LOG_SHARES = (np.log(0.04), np.log(0.09))
-"""Widths of a die as shares of the picture's width (log)."""
 _SEED = 20_261_130
 """Used for no other set."""
 
@@ -139,7 +138,7 @@ class Tally:
 def table_scene(rng: np.random.Generator, looks: Looks) -> Scene:
     """A tray with the six dice of a game and nothing else, in looks of the split."""
     while True:
-        share = float(np.exp(rng.uniform(*_LOG_SHARES)))
+        share = log_uniform(rng, *SHARES)
         scene = random_scene(rng, Recipe(SIZE_WH, share))
         if len(scene.dice) == len(ALL_DICE) and case_of("", scene).expected is TrayStatus.OK:
             return redressed(rng, scene, looks)

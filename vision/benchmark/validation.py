@@ -35,9 +35,9 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, COLOURED
 from companion.tray import TrayStatus
-from vision.benchmark.frames import case_of, conditions_of
+from vision.benchmark.frames import SHARES, case_of, conditions_of
 from vision.reading import Pixels
-from vision.simulation.appearance import Rng, jitter
+from vision.simulation.appearance import Rng, jitter, log_uniform, pick
 from vision.simulation.finishes import KINDS
 from vision.simulation.geometry import pip_centres, resting_die
 from vision.simulation.looks import SPLITS, load_looks, redressed
@@ -45,8 +45,8 @@ from vision.simulation.random_scenes import SCENARIOS, Recipe, free_spot, random
 from vision.simulation.render import DieTruth, render, truth
 from vision.simulation.scene import Die, Floats, Scene
 
-_SHARES, _SMALL_SHARES = (0.04, 0.09), (0.018, 0.04)
-"""Widths of a die as shares of the picture's width."""
+_SMALL_SHARES = (0.018, 0.04)
+"""Widths of small dice as shares of the picture's width."""
 _SEED = {"train": 20_261_125, "check": 20_261_126}
 """Training seeds its generators with three numbers, this command with these and the frame's."""
 _SPECIAL = ("cocked", "moving", "hand", "flat", "covered", "cocked", "moving", "empty")
@@ -55,16 +55,17 @@ _CAST = 1.0
 cast: 2.7 times."""
 _WARM = (-1.0, -0.15, 0.35)
 """Gains (log) of blue, green and red from daylight to a lamp of 3,100 K, by Planck's law."""
-_CUSTOM = {
-    "black": (0.01, 0.01, 0.01),
-    "brown": (0.02, 0.05, 0.13),
-    "grey": (0.2, 0.2, 0.2),
-    "orange": (0.02, 0.2, 0.75),
-    "pink": (0.35, 0.15, 0.75),
-    "purple": (0.25, 0.03, 0.12),
-    "turquoise": (0.4, 0.4, 0.05),
-}
-"""Plastics of dice that replace a lost one, linear blue, green and red (chosen by eye)."""
+_CUSTOM = (
+    (0.01, 0.01, 0.01),
+    (0.02, 0.05, 0.13),
+    (0.2, 0.2, 0.2),
+    (0.02, 0.2, 0.75),
+    (0.35, 0.15, 0.75),
+    (0.25, 0.03, 0.12),
+    (0.4, 0.4, 0.05),
+)
+"""Plastics of dice that replace a lost one, linear blue, green and red (chosen by eye): black,
+brown, grey, orange, pink, purple and turquoise."""
 FAINT = 8.0
 """CIE76 difference between a pip and the plastic beside it below which nobody can be sure."""
 
@@ -133,9 +134,8 @@ def _plain_scene(rng: Rng, number: int, asked: argparse.Namespace) -> Scene:
     special = number % 3 == 2
     kinds = asked.scenario or _SPECIAL
     scenario = kinds[number // 3 % len(kinds)] if special else "flat"
-    low, high = np.log(_SMALL_SHARES if asked.small else _SHARES)
     while True:
-        share = float(np.exp(rng.uniform(low, high)))
+        share = log_uniform(rng, *(_SMALL_SHARES if asked.small else SHARES))
         recipe = Recipe(asked.size, share, scenario, slanted=asked.slanted)
         scene = random_scene(rng, recipe)
         if special:
@@ -156,8 +156,8 @@ def _warmed(rng: Rng, scene: Scene) -> Scene:
 def _with_a_custom_die(rng: Rng, scene: Scene) -> Scene:
     """The scene with a coloured die of another plastic."""
     coloured = [n for n, die in enumerate(scene.dice) if die.colour in COLOURED]
-    index, plastic = int(rng.choice(coloured)), str(rng.choice(list(_CUSTOM)))
-    albedo = jitter(rng, _CUSTOM[plastic], 0.15)
+    index, plastic = pick(rng, coloured), pick(rng, _CUSTOM)
+    albedo = jitter(rng, plastic, 0.15)
     dice = [replace(d, albedo=albedo) if n == index else d for n, d in enumerate(scene.dice)]
     return replace(scene, dice=tuple(dice))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -11,6 +13,7 @@ from companion.engine.dice import DieColour
 from vision.simulation.scene import Bgr, Die, Floats, Lamp, Lens, Surface, Tray
 
 Rng = np.random.Generator
+_T = TypeVar("_T")
 
 _FLOORS: dict[str, tuple[tuple[float, float, float], ...]] = {
     "felt": (
@@ -30,6 +33,16 @@ _FLOORS: dict[str, tuple[tuple[float, float, float], ...]] = {
 def uniform(rng: Rng, low: float, high: float) -> float:
     """Draw a number between two."""
     return float(rng.uniform(low, high))
+
+
+def pick(rng: Rng, options: Sequence[_T]) -> _T:
+    """Draw one of some options."""
+    return options[int(rng.integers(len(options)))]
+
+
+def log_uniform(rng: Rng, low: float, high: float) -> float:
+    """Draw a number between two, each doubling of it with the same chance."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 def jitter(rng: Rng, colour: Bgr, amount: float) -> Bgr:
@@ -65,7 +78,7 @@ def die_albedo(rng: Rng, colour: DieColour | None) -> Bgr:
         v = uniform(rng, 0.04, 0.42)
         return v * uniform(rng, 0.05, 0.5), v, v * uniform(rng, 0.0, 0.4)
     if colour is DieColour.BLUE:
-        v = float(np.exp(uniform(rng, np.log(0.05), np.log(0.6))))
+        v = log_uniform(rng, 0.05, 0.6)
         return v, v * uniform(rng, 0.05, 0.42), v * uniform(rng, 0.0, 0.2)
     kind = int(rng.integers(0, 8))
     if kind <= 2:  # black
@@ -203,8 +216,7 @@ def random_tray(rng: Rng, view_mm: tuple[float, float]) -> Tray:
 
 def _surface(rng: Rng) -> Surface:
     kind = str(rng.choice(["felt", "felt", "felt", "wood", "leather", "plastic", "card", "cloth"]))
-    palette = _FLOORS[kind]
-    colour = jitter(rng, palette[int(rng.integers(len(palette)))], 0.35)
+    colour = jitter(rng, pick(rng, _FLOORS[kind]), 0.35)
     if rng.random() < 0.15:
         b, g, r = rng.uniform(0.01, 0.5, 3)
         colour = (float(b), float(g), float(r))
@@ -226,15 +238,15 @@ def random_lamps(rng: Rng) -> tuple[tuple[Lamp, ...], Bgr]:
         warmth = uniform(rng, 1900, 2400) if low == "candle" else uniform(rng, 3000, 6500)
     lamps, total = [], 0.0
     for number in range(count):
-        distance = float(np.exp(uniform(rng, np.log(280), np.log(1900))))
+        distance = log_uniform(rng, 280, 1900)
         elevation = np.radians(uniform(rng, 32, 89))
-        size = float(np.exp(uniform(rng, np.log(0.02), np.log(0.45))))
+        size = log_uniform(rng, 0.02, 0.45)
         if low and number == 0:
             elevation = np.radians(uniform(rng, 12, 35))
             if low == "candle":
-                distance = float(np.exp(uniform(rng, np.log(150), np.log(500))))
+                distance = log_uniform(rng, 150, 500)
             if low != "lamp":
-                size = float(np.exp(uniform(rng, np.log(0.005), np.log(0.04))))
+                size = log_uniform(rng, 0.005, 0.04)
         azimuth = uniform(rng, 0, 2 * np.pi)
         ground = distance * np.cos(elevation)
         where = (ground * np.cos(azimuth), ground * np.sin(azimuth), distance * np.sin(elevation))
@@ -247,7 +259,7 @@ def random_lamps(rng: Rng) -> tuple[tuple[Lamp, ...], Bgr]:
         x, y, z = (float(v) for v in where)
         lamps.append(Lamp((x, y, z), radius, (b, g, r)))
         total += strength
-    level = float(np.exp(uniform(rng, np.log(0.04), np.log(1.1)))) * total
+    level = log_uniform(rng, 0.04, 1.1) * total
     b, g, r = (level * v for v in kelvin_bgr(uniform(rng, 3000, 7500)))
     unit = 1.0 / (total + level)
     scaled = tuple(
@@ -276,7 +288,7 @@ def random_room(rng: Rng, ambient: Bgr) -> Floats:
     for _ in range(int(rng.choice([0, 0, 1, 1, 2, 3]))):
         top, left = int(rng.integers(4, 30)), int(rng.integers(0, width - 10))
         tall, wide = int(rng.integers(2, 14)), int(rng.integers(2, 16))
-        glow = np.exp(uniform(rng, np.log(4.0), np.log(60.0))) * np.exp(rng.normal(0.0, 0.15, 3))
+        glow = log_uniform(rng, 4.0, 60.0) * np.exp(rng.normal(0.0, 0.15, 3))
         pane = np.ones((tall, wide, 1)) * glow
         if rng.random() < 0.4 and wide > 5:
             pane[:, wide // 2] *= 0.15
@@ -306,7 +318,7 @@ def random_lens(rng: Rng, lamps: tuple[Lamp, ...], ambient: Bgr) -> Lens:
         white_balance=(float(b), float(g), float(r)),
         vignette=uniform(rng, 0.0, 0.35),
         blur_px=uniform(rng, 0.0, 1.0) if rng.random() < 0.85 else uniform(rng, 1.0, 1.8),
-        noise=float(np.exp(uniform(rng, np.log(0.002), np.log(0.03)))),
+        noise=log_uniform(rng, 0.002, 0.03),
         contrast=uniform(rng, -0.1, 0.6),
         saturation=uniform(rng, 0.75, 1.3),
         seed=int(rng.integers(1 << 30)),

@@ -22,6 +22,7 @@ from companion.tray import Note
 from vision.cameras.camera import CameraKind
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
+from vision.simulation.appearance import pick
 from vision.simulation.default_tray import default_die, default_tray
 from vision.simulation.geometry import turned
 from vision.simulation.landing import MISHAPS
@@ -364,6 +365,5 @@ def _line_kernel(way: Floats) -> Floats:
 
 def _hand(rng: np.random.Generator, throw: Throw) -> Thing:
     """A hand that has come to rest over one of the dice."""
-    die = throw.at_rest[int(rng.integers(len(throw.at_rest)))]
-    x, y, _ = die.position_mm
+    x, y, _ = pick(rng, throw.at_rest).position_mm
     return Thing("hand", (x, y), float(rng.uniform(60.0, 120.0)), 80.0, (0.2, 0.32, 0.55), 30.0, 7)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from vision.simulation.appearance import pick
 from vision.simulation.geometry import footprint, inside_tray, level_axes, resting_die, turned
 from vision.simulation.scene import Die, Tray
 
@@ -66,7 +67,7 @@ def _places(
         for _ in range(300):
             gap_mm = 0.0 if rng.random() < 0.1 else _USUAL_GAP_MM
             if placed and rng.random() < (0.9 if touching else 0.01):
-                die, gap_mm = _beside(rng, placed[int(rng.integers(len(placed)))], value, like), 0.0
+                die, gap_mm = _beside(rng, pick(rng, placed), value, like), 0.0
             else:
                 x, y = (float(v) for v in rng.normal(middle, spread))
                 die = resting_die(value, (x, y), float(rng.uniform(0.0, 360.0)), like)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.simulation.appearance import Rng, jitter, uniform
+from vision.simulation.appearance import Rng, jitter, pick, uniform
 from vision.simulation.geometry import die_corners, inside_tray, level_axes, turned
 from vision.simulation.scene import Die, Thing, Tray
 
@@ -57,7 +57,7 @@ def held_up(rng: Rng, tray: Tray, dice: Sequence[Die], index: int) -> tuple[Die,
             if _stands_free(leaning, tray, others):
                 return leaning, None
         elif by == "die" and others:
-            neighbour = others[int(rng.integers(len(others)))]
+            neighbour = pick(rng, others)
             leaning = _on_a_die(rng, die, neighbour)
             if _stands_free(leaning, tray, [d for d in others if d is not neighbour]):
                 return leaning, None
@@ -101,7 +101,7 @@ def stands_alone(dice: Sequence[Die], index: int) -> bool:
 def beside(rng: Rng, tray: Tray, dice: Sequence[Die]) -> Thing | None:
     """Draw a coin or a pencil that touches a flat die and supports none; None without room."""
     for _ in range(_TRIES if dice else 0):
-        die = dice[int(rng.integers(len(dice)))]
+        die = pick(rng, dice)
         towards = _way(uniform(rng, 0, 360))
         gap = _reach(np.asarray(die.rotation), die.size_mm, towards) + abs(rng.normal(0, 1.5))
         start = np.array(die.position_mm[:2])
@@ -150,8 +150,7 @@ def _lies_free(thing: Thing, tray: Tray, dice: Sequence[Die]) -> bool:
 
 def _side(rng: Rng, die: Die) -> NDArray[np.float64]:
     """Draw the direction (2,) in which a flat die is lifted, mostly one of its sides."""
-    level = level_axes(die)
-    side = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
+    side = pick(rng, level_axes(die)) * rng.choice([-1.0, 1.0])
     turn = np.radians(uniform(rng, -45, 45) if rng.random() < 0.4 else rng.normal(0, 6))
     c, s = np.cos(turn), np.sin(turn)
     way = np.array([[c, -s], [s, c]]) @ side
@@ -217,8 +216,7 @@ def _on_a_wall(rng: Rng, die: Die, tray: Tray) -> Die:
 def _on_a_die(rng: Rng, die: Die, neighbour: Die) -> Die:
     """Tilt a die against a side of another, lifted towards it or away from it."""
     m = np.asarray(neighbour.rotation)
-    level = level_axes(neighbour) or [m[:2, 0]]
-    normal = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
+    normal = pick(rng, level_axes(neighbour) or [m[:2, 0]]) * rng.choice([-1.0, 1.0])
     normal = normal / np.hypot(*normal)
     angle = np.radians(uniform(rng, LEAST_DEG + 1.5, 40.0))
     leaning = _lifted(die, -normal if rng.random() < 0.7 else normal, angle)
@@ -233,7 +231,7 @@ def _on_a_die(rng: Rng, die: Die, neighbour: Die) -> Die:
 
 
 def _coin(rng: Rng, thick_mm: float) -> Thing:
-    metal = jitter(rng, _METALS[int(rng.integers(len(_METALS)))], 0.25)
+    metal = jitter(rng, pick(rng, _METALS), 0.25)
     if rng.random() < 0.2:  # a game token
         b, g, r = rng.uniform(0.02, 0.6, 3)
         metal = (float(b), float(g), float(r))

@@ -22,6 +22,8 @@ from vision.simulation.appearance import (
     die_albedo,
     jitter,
     kelvin_bgr,
+    log_uniform,
+    pick,
     random_lens,
     random_room,
     uniform,
@@ -43,6 +45,7 @@ from vision.simulation.scene import (
 )
 from vision.simulation.symbols import COUNT
 
+_COLOURS = (*DieColour, None)
 _CHECK_ROOMS = ("lobby", "workshop", "blender_interior")
 _TRAINED_PLASTICS = (
     "speckled", "speckled", "marbled", "marbled", "gradient", "flecks", "two_tone", "worn",
@@ -158,18 +161,16 @@ def _linear(pixels: patterns.Picture) -> Floats:
 def _picture(rng: Rng, looks: Looks) -> Floats:
     """Draw a pattern or a photograph in linear light, with varied tint and contrast."""
     if looks.pictures and rng.random() < 0.6:
-        path = looks.pictures[int(rng.integers(len(looks.pictures)))]
+        path = pick(rng, looks.pictures)
         pixels = cv2.imread(str(path), cv2.IMREAD_COLOR)
         if pixels is None:
             raise PictureError(f"{path}: expected a picture")
         light = _linear(np.asarray(pixels, np.uint8))
     else:
-        names = list(looks.patterns)
-        light = _linear(looks.patterns[names[int(rng.integers(len(names)))]](rng))
+        light = _linear(pick(rng, list(looks.patterns.values()))(rng))
     if rng.random() < 0.35:  # only its brightness, in one colour, often that of a die
         grey = light @ np.array([0.1, 0.6, 0.3], np.float32)
-        colours = (*DieColour, None)
-        paint = np.array(die_albedo(rng, colours[int(rng.integers(6))]))
+        paint = np.array(die_albedo(rng, pick(rng, _COLOURS)))
         if rng.random() < 0.4:
             paint = rng.uniform(0.01, 0.7, 3)
         light = np.asarray(grey[..., None] / (grey.mean() + 0.02) * paint, np.float32)
@@ -183,7 +184,7 @@ def _picture(rng: Rng, looks: Looks) -> Floats:
 def _covered(rng: Rng, looks: Looks, view_mm: float) -> Surface:
     """Cover a surface with a picture at a random scale."""
     light = _picture(rng, looks)
-    wide = view_mm * float(np.exp(rng.uniform(np.log(0.18), np.log(2.0))))
+    wide = view_mm * log_uniform(rng, 0.18, 2.0)
     b, g, r = (float(v) for v in light.mean(axis=(0, 1)))
     gloss = uniform(rng, 0.0, 1.0) ** 2 if rng.random() < 0.35 else 0.0
     tile = Tile(light, wide / light.shape[1])
@@ -198,14 +199,13 @@ def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
             lamps.append(_side_lamp(rng))
     if rng.random() < 0.15:
         lamps.append(_beside_camera(rng, scene))
-    names = list(looks.shadows)
     if rng.random() < 0.45:
         for number, lamp in enumerate(lamps):
             if number == 0 or rng.random() < 0.3:
-                family = looks.shadows[names[int(rng.integers(len(names)))]]
+                family = pick(rng, list(looks.shadows.values()))
                 mask = shadows.random_mask(rng, lamp, family, view_mm)
                 lamps[number] = replace(lamp, mask=mask)
-        dim = float(np.exp(rng.uniform(np.log(0.5), np.log(1.6))))
+        dim = log_uniform(rng, 0.5, 1.6)
         ambient = (ambient[0] * dim, ambient[1] * dim, ambient[2] * dim)
     room = None
     if rng.random() < 0.65:
@@ -216,16 +216,16 @@ def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
 def _beside_camera(rng: Rng, scene: Scene) -> Lamp:
     """Draw a small lamp above the camera, which is reflected by the top faces of dice."""
     x, y, z = scene.camera.position_mm
-    up = float(np.exp(rng.uniform(np.log(1.1), np.log(4.0))))
+    up = log_uniform(rng, 1.1, 4.0)
     dx, dy = rng.normal(0, 0.12 * z, 2)
     b, g, r = (np.array(kelvin_bgr(uniform(rng, 2700, 6500))) * rng.uniform(0.2, 0.8)).tolist()
-    size = float(np.exp(rng.uniform(np.log(0.008), np.log(0.1))))
+    size = log_uniform(rng, 0.008, 0.1)
     return Lamp((x + float(dx), y + float(dy), z * up), z * up * size, (b, g, r))
 
 
 def _side_lamp(rng: Rng) -> Lamp:
     """Draw a weaker lamp of any colour, hard or soft, on any side."""
-    distance = float(np.exp(rng.uniform(np.log(250), np.log(1500))))
+    distance = log_uniform(rng, 250, 1500)
     elevation, azimuth = np.radians(rng.uniform(15, 88)), rng.uniform(0, 2 * np.pi)
     ground = distance * np.cos(elevation)
     x, y, z = ground * np.cos(azimuth), ground * np.sin(azimuth), distance * np.sin(elevation)
@@ -233,7 +233,7 @@ def _side_lamp(rng: Rng) -> Lamp:
     if rng.random() < 0.25:
         light = light * np.exp(rng.normal(0.0, 0.5, 3))
     b, g, r = (light / light.max() * rng.uniform(0.05, 0.45)).tolist()
-    size = float(np.exp(rng.uniform(np.log(0.005), np.log(0.3))))
+    size = log_uniform(rng, 0.005, 0.3)
     return Lamp((float(x), float(y), float(z)), distance * size, (b, g, r))
 
 
@@ -241,7 +241,7 @@ def _room(rng: Rng, looks: Looks, ambient: Bgr) -> Floats:
     """Return a room, drawn or photographed, that lights the floor as brightly as `ambient`."""
     if not looks.rooms or rng.random() < 0.3:
         return random_room(rng, ambient)
-    path = looks.rooms[int(rng.integers(len(looks.rooms)))]
+    path = pick(rng, looks.rooms)
     light = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
     if light is None:
         raise PictureError(f"{path}: expected a panorama")
@@ -259,10 +259,10 @@ def _room(rng: Rng, looks: Looks, ambient: Bgr) -> Floats:
 
 def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
     """Change the make of a set of dice: finish, pips and edges."""
-    kind = looks.plastics[int(rng.integers(len(looks.plastics)))]
+    kind = pick(rng, looks.plastics)
     share = uniform(rng, 0.06, 0.3) if kind in _SPARSE else 0.5
     glow = uniform(rng, 0.3, 1.0) if kind == "clear" else None
-    scale = float(np.exp(rng.uniform(np.log(0.5), np.log(2.2))))
+    scale = log_uniform(rng, 0.5, 2.2)
     if kind in ("marbled", "pearl", "brushed"):
         scale *= 2.5
     tone = rng.uniform(0.3, 1.0)
@@ -328,7 +328,7 @@ def _with_odd_pips(rng: Rng, dice: tuple[Die, ...]) -> tuple[Die, ...]:
     """Wear the pips of a set, or make them smaller and move them, or both."""
     with_wear = rng.random() < 0.7
     if with_wear:
-        amount, scale = uniform(rng, 0.1, 0.45), float(np.exp(rng.uniform(0.0, np.log(8.0))))
+        amount, scale = uniform(rng, 0.1, 0.45), log_uniform(rng, 1.0, 8.0)
         worn = [Wear(amount, int(rng.integers(10_000)), scale) for _ in dice]
         dice = tuple(replace(die, wear=each) for die, each in zip(dice, worn, strict=True))
     if not with_wear or rng.random() < 0.3:
@@ -385,8 +385,7 @@ def _small_things(rng: Rng, scene: Scene) -> list[Thing]:
             np.hypot(*np.subtract(spot, d.position_mm[:2])) < reach + size_mm for d in scene.dice
         ):
             continue
-        colours = (*DieColour, None)
-        colour = jitter(rng, die_albedo(rng, colours[int(rng.integers(6))]), 0.1)
+        colour = jitter(rng, die_albedo(rng, pick(rng, _COLOURS)), 0.1)
         size = size_mm * uniform(rng, 0.25, 0.9)
         size = {"pencil": uniform(rng, 25, 55), "sheet": 40.0}.get(kind, size)
         things.append(

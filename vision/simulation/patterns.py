@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.simulation.appearance import Rng
+from vision.simulation.appearance import Rng, log_uniform, pick
 from vision.simulation.geometry import PIPS
 
 Picture = NDArray[np.uint8]
@@ -23,7 +23,7 @@ def any_paint(rng: Rng) -> tuple[int, int, int]:
     """Draw a colour: that of a die, a neutral one, or any."""
     kind = rng.random()
     if kind < 0.35:
-        base = np.array(_DICE_COLOURS[int(rng.integers(5))], float)
+        base = np.array(pick(rng, _DICE_COLOURS), float)
         colour = base * rng.uniform(0.7, 1.1) + rng.normal(0, 10, 3)
     elif kind < 0.6:
         colour = np.full(3, rng.uniform(5, 250)) + rng.normal(0, 8, 3)
@@ -63,7 +63,7 @@ def spots(rng: Rng) -> Picture:
     thick = -1 if rng.random() < 0.75 else max(1, int(radius * 0.4))
     for x, y in loose_grid(rng, step, float(rng.choice([0.0, 0.0, 0.25]))):
         size = radius * (rng.uniform(0.5, 1.2) if rng.random() < 0.3 else 1.0)
-        paint = paints[int(rng.integers(len(paints)))]
+        paint = pick(rng, paints)
         cv2.circle(sheet, (int(x), int(y)), max(1, int(size)), paint, thick, cv2.LINE_AA)
     return sheet
 
@@ -101,7 +101,7 @@ def _write(rng: Rng, sheet: Picture, where: tuple[int, int], scale: float, lengt
 def text(rng: Rng) -> Picture:
     """Words and numbers of all sizes and directions."""
     sheet = plain_sheet(rng)
-    scale = float(np.exp(rng.uniform(np.log(0.4), np.log(4.0))))
+    scale = log_uniform(rng, 0.4, 4.0)
     for _ in range(int(60 / scale) + 4):
         turned = np.ascontiguousarray(np.rot90(sheet, int(rng.integers(4))))
         where = (int(rng.integers(-40, SIZE - 10)), int(rng.integers(10, SIZE)))
@@ -272,7 +272,7 @@ def flowers(rng: Rng) -> Picture:
     size = step * rng.uniform(0.15, 0.4)
     wide = rng.uniform(0.15, 0.6)
     for x, y in loose_grid(rng, step, float(rng.choice([0.0, 0.25]))):
-        turn, paint = rng.uniform(0, 360), paints[int(rng.integers(2))]
+        turn, paint = rng.uniform(0, 360), pick(rng, paints[:2])
         for n in range(petals):
             angle = turn + 360 * n / petals
             way = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
@@ -314,7 +314,7 @@ def scales(rng: Rng) -> Picture:
     paints, edge = [any_paint(rng) for _ in range(int(rng.integers(1, 4)))], any_paint(rng)
     for row, y in enumerate(range(-radius, SIZE + radius, radius)):
         for x in range(-(row % 2) * radius, SIZE + radius, 2 * radius):
-            paint = paints[int(rng.integers(len(paints)))]
+            paint = pick(rng, paints)
             cv2.circle(sheet, (x, y), radius, paint, -1, cv2.LINE_AA)
             cv2.circle(sheet, (x, y), radius, edge, max(1, radius // 9), cv2.LINE_AA)
     return sheet

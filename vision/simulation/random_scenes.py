@@ -14,6 +14,7 @@ from vision.simulation.appearance import (
     Rng,
     dress,
     jitter,
+    pick,
     random_lamps,
     random_lens,
     random_style,
@@ -30,6 +31,8 @@ _SIDE_BY_SIDE = 0.75
 """Share of touching dice that lie side by side, without a corner against a side."""
 _BESIDE = 0.12
 """Share of scenes without a tilted die in which a coin or a pencil touches a flat one."""
+_SKINS = ((0.2, 0.32, 0.55), (0.12, 0.2, 0.38), (0.04, 0.07, 0.16))
+"""Colours of hands, linear."""
 _TILTS_DEG, _SLANTS_DEG = (0.0, 26.0), (26.0, 45.0)
 """Tilts of a camera that hangs above the tray, and of one that stands beside it."""
 
@@ -149,8 +152,7 @@ def floor_point(camera: Camera, pixel: NDArray[np.float64]) -> tuple[float, floa
 
 def _pushed(rng: Rng, neighbour: Die, die: Die) -> Die:
     """Place a die side by side with another, mostly flush with it."""
-    level = level_axes(neighbour)
-    way = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
+    way = pick(rng, level_axes(neighbour)) * rng.choice([-1.0, 1.0])
     gap = (neighbour.size_mm + die.size_mm) / 2 + abs(rng.normal(0, 0.12))
     shift = float(rng.normal(0, 0.05) if rng.random() < 0.6 else rng.uniform(-0.7, 0.7))
     across = np.array([-way[1], way[0]]) * shift * die.size_mm
@@ -206,7 +208,7 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     colours: list[DieColour | None] = list(ALL_DICE)
     if rng.random() < 0.3:
         pool: list[DieColour | None] = [*ALL_DICE, None, None, None]
-        colours = [pool[int(rng.integers(len(pool)))] for _ in range(int(rng.integers(1, 10)))]
+        colours = [pick(rng, pool) for _ in range(int(rng.integers(1, 10)))]
     elif rng.random() < 0.15:
         colours = [c for c in colours if rng.random() < 0.7]
     dice: list[Die] = []
@@ -218,7 +220,7 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
         value = int(rng.integers(1, 7))
         if (cluster or recipe.pushed) and dice and rng.random() < close:
             touching = _pushed if recipe.pushed and rng.random() < _SIDE_BY_SIDE else _beside
-            near = touching(rng, dice[int(rng.integers(len(dice)))], die)
+            near = touching(rng, pick(rng, dice), die)
             apart = all(_overlap(near, d) < 0.005 for d in dice)
             if apart and _fits(tray, near.position_mm[:2], die.size_mm * 0.9):
                 dice.append(near)
@@ -271,14 +273,10 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
         return None
 
     if scenario == "hand":
-        skin = jitter(
-            rng,
-            [(0.2, 0.32, 0.55), (0.12, 0.2, 0.38), (0.04, 0.07, 0.16)][int(rng.integers(3))],
-            0.2,
-        )
+        skin = jitter(rng, pick(rng, _SKINS), 0.2)
         tip = anywhere()
         if dice and rng.random() < 0.6:
-            tip = dice[int(rng.integers(len(dice)))].position_mm[:2]
+            tip = pick(rng, dice).position_mm[:2]
         middle = floor_point(scene.camera, np.array([width / 2, height / 2]))
         angle = np.degrees(np.arctan2(middle[1] - tip[1], middle[0] - tip[0])) + rng.normal(0, 35)
         things.append(
@@ -305,7 +303,7 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
         covering = kind == cover
         if rng.random() > chance and not covering:
             continue
-        spot = dice[int(rng.integers(len(dice)))].position_mm[:2] if covering else away()
+        spot = pick(rng, dice).position_mm[:2] if covering else away()
         if spot is None:
             continue
         b, g, r = rng.uniform(0.02, 0.6, 3)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.simulation.appearance import Rng
+from vision.simulation.appearance import Rng, log_uniform
 from vision.simulation.scene import Floats, Lamp, Mask
 
 Stencil = NDArray[np.uint8]
@@ -122,12 +122,12 @@ UNSEEN: dict[str, Callable[[Rng], Stencil]] = {each.__name__: each for each in (
 
 def random_mask(rng: Rng, lamp: Lamp, family: Callable[[Rng], Stencil], view_mm: float) -> Mask:
     """Draw a stencil between a lamp and the middle of the tray, with hard or soft edges."""
-    soft = float(np.exp(rng.uniform(np.log(0.3), np.log(7.0))))
+    soft = log_uniform(rng, 0.3, 7.0)
     light = cv2.GaussianBlur(family(rng), (0, 0), soft).astype(np.float32) / np.float32(255.0)
     left = np.float32(rng.uniform(0.0, 0.3) if rng.random() < 0.7 else rng.uniform(0.3, 0.7))
     height = min(float(rng.uniform(60.0, 400.0)), 0.6 * lamp.position_mm[2])
     share = height / lamp.position_mm[2]
-    width = view_mm * float(np.exp(rng.uniform(np.log(0.5), np.log(2.2)))) * (1.0 - share)
+    width = view_mm * log_uniform(rng, 0.5, 2.2) * (1.0 - share)
     x, y = (p * share + rng.normal(0, 0.25 * view_mm) for p in lamp.position_mm[:2])
     passed: Floats = left + (1 - left) * light
     turn = float(rng.uniform(0, 360))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import cv2
 import numpy as np
 
-from vision.simulation.appearance import Rng
+from vision.simulation.appearance import Rng, pick
 from vision.simulation.patterns import (
     GLYPHS,
     SIZE,
@@ -66,7 +66,7 @@ def terrazzo(rng: Rng) -> Picture:
         size = rng.uniform(3, 17)
         points = middle + rng.normal(0, size, (9, 2)) * rng.uniform(0.5, 1.0, 2)
         hull = cv2.convexHull(np.round(points).astype(np.int32))
-        cv2.fillConvexPoly(sheet, hull, paints[int(rng.integers(4))], cv2.LINE_AA)
+        cv2.fillConvexPoly(sheet, hull, pick(rng, paints), cv2.LINE_AA)
     return sheet
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.models import CROP_EDGES, MIDDLE
-from vision.simulation.appearance import kelvin_bgr
+from vision.simulation.appearance import kelvin_bgr, log_uniform
 
 Floats = NDArray[np.float32]
 
@@ -166,8 +166,8 @@ def half_lit(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
             other = turn + rng.uniform(0.9, 2.2)
             across = (x - width / 2) * np.cos(other) + (y - height / 2) * np.sin(other)
             depth = np.minimum(depth, across - rng.normal(0, width / 8.0))
-        shade = np.clip(depth / np.exp(rng.uniform(np.log(0.5), np.log(6.0))) + 0.5, 0.0, 1.0)
-        dark = np.exp(rng.uniform(np.log(0.12), np.log(0.7))) * np.exp(rng.normal(0, 0.08, 3))
+        shade = np.clip(depth / log_uniform(rng, 0.5, 6.0) + 0.5, 0.0, 1.0)
+        dark = log_uniform(rng, 0.12, 0.7) * np.exp(rng.normal(0, 0.08, 3))
         crops[n] *= 1.0 - shade[..., None] * (1.0 - dark.astype(np.float32))
     return crops
 
@@ -182,12 +182,12 @@ def shone_on(pictures: Floats, rng: np.random.Generator, share: float) -> Floats
         grain = ground / (cv2.GaussianBlur(ground, (0, 0), 6.0)[..., None] + 0.02)
         for _ in range(int(rng.integers(1, 4))):
             across, down = rng.uniform((0, 0), (width, height))
-            wide = np.exp(rng.uniform(np.log(0.008), np.log(0.13))) * width
+            wide = log_uniform(rng, 0.008, 0.13) * width
             flat, turn = rng.uniform(0.35, 1.0), rng.uniform(0, np.pi)
             c, s = np.cos(turn), np.sin(turn)
             u, v = (x - across) * c + (y - down) * s, (y - down) * c - (x - across) * s
             spot = np.exp(-(((u / wide) ** 2 + (v / (flat * wide)) ** 2) ** rng.uniform(0.6, 1.6)))
-            tint = np.exp(rng.normal(0, 0.08, 3)) * np.exp(rng.uniform(np.log(0.1), np.log(1.6)))
+            tint = np.exp(rng.normal(0, 0.08, 3)) * log_uniform(rng, 0.1, 1.6)
             light = spot[..., None] * tint * grain ** rng.uniform(0.0, 1.0)
             pictures[n] = np.clip(pictures[n] + light, 0.0, 1.0)
     return pictures

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.candidates import propose_candidates
-from vision.simulation.appearance import Rng
+from vision.simulation.appearance import Rng, log_uniform
 from vision.simulation.finishes import KINDS
 from vision.simulation.geometry import die_corners
 from vision.simulation.looks import Looks, flecked, load_looks, redressed
@@ -110,7 +110,7 @@ def _any_scene(
 ) -> tuple[Scene, float]:
     """A scene of any of some kinds, and the width of its dice as a share of the picture's."""
     scenario = str(rng.choice(list(scenarios), p=list(scenarios.values())))
-    share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
+    share = log_uniform(rng, 0.02, 0.12)
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))
     pushed = rng.random() < _PUSHED
@@ -124,7 +124,7 @@ def scene_row(
     """One scene as the finder gets it, and close-ups of its dice and of places without one."""
     scene, share = _any_scene(rng, looks, scenarios, slanted)
     small = frame_part(rng, scene)
-    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
+    edge = log_uniform(rng, 15, 72)
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
     mistaken = _mistaken_places(small["pixels"], small["dice"])
     return small | close_ups(rng, replace(scene, camera=fine), share, mistaken=mistaken)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.simulation.appearance import Rng
+from vision.simulation.appearance import Rng, log_uniform, pick
 
 Floats = NDArray[np.float32]
 
@@ -59,9 +59,9 @@ def chipped(
         x, y = np.clip(np.round(spots[0]).astype(int), 0, crops.shape[1] - 1)
         own = crops[n, y, x]
         colours = (own, plastic * rng.uniform(0.2, 1.8), rng.uniform(0.0, 1.0, 3))
-        colour = np.clip(colours[int(rng.integers(3))], 0.0, 1.0)
+        colour = np.clip(pick(rng, colours), 0.0, 1.0)
         middle, edge = corners[n].mean(axis=0), float(np.hypot(*across))
-        size = float(np.exp(rng.uniform(np.log(0.015), np.log(0.06))))
+        size = log_uniform(rng, 0.015, 0.06)
         long = rng.uniform(1.0, 3.5)
         marks = []
         for _ in range(int(rng.integers(1, _MOST_MARKS))):
