@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.simulation.scene import Bgr, Die, Floats, Lamp, Lens, Surface, Tray
+from vision.simulation.scene import Bgr, Die, Floats, Lamp, Lens, Surface, Tray, vector
 
 Rng = np.random.Generator
 _T = TypeVar("_T")
@@ -48,8 +48,7 @@ def log_uniform(rng: Rng, low: float, high: float) -> float:
 def jitter(rng: Rng, colour: Bgr, amount: float) -> Bgr:
     """Vary the lightness and hue of a colour a little."""
     scale = np.exp(rng.normal(0.0, amount)) * np.exp(rng.normal(0.0, amount * 0.5, 3))
-    b, g, r = np.clip(np.array(colour) * scale, 0.003, 0.92)
-    return float(b), float(g), float(r)
+    return vector(np.clip(np.array(colour) * scale, 0.003, 0.92))
 
 
 def kelvin_bgr(kelvin: float) -> Bgr:
@@ -58,9 +57,8 @@ def kelvin_bgr(kelvin: float) -> Bgr:
     red = 255.0 if t <= 66 else 329.7 * (t - 60) ** -0.1332
     green = 99.47 * np.log(t) - 161.1 if t <= 66 else 288.1 * (t - 60) ** -0.0755
     blue = 255.0 if t >= 66 else max(0.0, 138.5 * np.log(max(t - 10, 1)) - 305.0)
-    rgb = (np.clip(np.array([blue, green, red]) / 255.0, 0.02, 1.0)) ** 2.2
-    rgb /= rgb.max()
-    return float(rgb[0]), float(rgb[1]), float(rgb[2])
+    light = np.clip(np.array([blue, green, red]) / 255.0, 0.02, 1.0) ** 2.2
+    return vector(light / light.max())
 
 
 def die_albedo(rng: Rng, colour: DieColour | None) -> Bgr:
@@ -141,8 +139,8 @@ def _pip_paint(rng: Rng, colour: DieColour | None, scheme: int, albedo: Bgr) -> 
         parts = ((0.3, 0.8), (0.0, 0.6), (0.0, 0.15))
         draws = 1 if colour is None else 3
         paints = [rng.permutation([uniform(rng, *part) for part in parts]) for _ in range(draws)]
-        b, g, r = max(paints, key=lambda p: float(np.abs(np.log((p + 0.02) / albedo)).sum()))
-        return float(b), float(g), float(r)
+        paint = max(paints, key=lambda p: float(np.abs(np.log((p + 0.02) / albedo)).sum()))
+        return vector(paint)
     if colour is DieColour.WHITE:
         return dark if rng.random() < 0.93 else jitter(rng, (0.25, 0.03, 0.02), 0.3)
     if scheme == 2 and brightness > (0.035 if rng.random() < 0.7 else 0.018):
@@ -218,8 +216,7 @@ def _surface(rng: Rng) -> Surface:
     kind = str(rng.choice(["felt", "felt", "felt", "wood", "leather", "plastic", "card", "cloth"]))
     colour = jitter(rng, pick(rng, _FLOORS[kind]), 0.35)
     if rng.random() < 0.15:
-        b, g, r = rng.uniform(0.01, 0.5, 3)
-        colour = (float(b), float(g), float(r))
+        colour = vector(rng.uniform(0.01, 0.5, 3))
     shiny = {"plastic": 0.8, "wood": 0.35, "leather": 0.35}.get(kind, 0.0)
     return Surface(kind, colour, int(rng.integers(10_000)), shiny * uniform(rng, 0.0, 1.0) ** 2)
 
@@ -254,19 +251,14 @@ def random_lamps(rng: Rng) -> tuple[tuple[Lamp, ...], Bgr]:
             np.sin(elevation)
         ) ** -0.5
         warm = warmth if rng.random() < 0.6 else uniform(rng, 2500, 6500)
-        b, g, r = (strength * v for v in kelvin_bgr(warm))
-        radius = distance * size
-        x, y, z = (float(v) for v in where)
-        lamps.append(Lamp((x, y, z), radius, (b, g, r)))
+        light = vector(strength * v for v in kelvin_bgr(warm))
+        lamps.append(Lamp(vector(where), distance * size, light))
         total += strength
     level = log_uniform(rng, 0.04, 1.1) * total
-    b, g, r = (level * v for v in kelvin_bgr(uniform(rng, 3000, 7500)))
+    ambient = kelvin_bgr(uniform(rng, 3000, 7500))
     unit = 1.0 / (total + level)
-    scaled = tuple(
-        replace(p, colour=(p.colour[0] * unit, p.colour[1] * unit, p.colour[2] * unit))
-        for p in lamps
-    )
-    return scaled, (b * unit, g * unit, r * unit)
+    scaled = tuple(replace(p, colour=vector(v * unit for v in p.colour)) for p in lamps)
+    return scaled, vector(level * v * unit for v in ambient)
 
 
 def random_room(rng: Rng, ambient: Bgr) -> Floats:
@@ -312,10 +304,9 @@ def random_lens(rng: Rng, lamps: tuple[Lamp, ...], ambient: Bgr) -> Lens:
         light_meant = light
     balance = (light_meant.mean() / light_meant) ** trust * np.exp(rng.normal(0, 0.05, 3))
     gain = 0.9 * uniform(rng, 0.8, 1.2) / float((light * balance).mean())
-    b, g, r = balance * gain
     return Lens(
         exposure_ev=float(np.clip(rng.normal(0.0, 0.6), -1.7, 1.1)),
-        white_balance=(float(b), float(g), float(r)),
+        white_balance=vector(balance * gain),
         vignette=uniform(rng, 0.0, 0.35),
         blur_px=uniform(rng, 0.0, 1.0) if rng.random() < 0.85 else uniform(rng, 1.0, 1.8),
         noise=log_uniform(rng, 0.002, 0.03),

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vision.simulation.scene import Die, Floats, Matrix, Tray
+from vision.simulation.scene import Die, Floats, Matrix, Tray, vector
 
 PIPS = {
     1: ((0, 0),),
@@ -84,8 +84,8 @@ def resting_die(value: int, xy_mm: tuple[float, float], angle_deg: float, like: 
 
 def to_matrix(rotation: NDArray[np.floating]) -> Matrix:
     """Convert a 3x3 array to the nested tuples of a scene."""
-    rows = [(float(row[0]), float(row[1]), float(row[2])) for row in rotation]
-    return rows[0], rows[1], rows[2]
+    one, two, three = (vector(row) for row in rotation)
+    return one, two, three
 
 
 def turned(rotation: Matrix, turn_rad: ArrayLike) -> Matrix:

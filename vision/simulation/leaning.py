@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vision.simulation.appearance import Rng, jitter, pick, uniform
 from vision.simulation.geometry import die_corners, inside_tray, level_axes, turned
-from vision.simulation.scene import Die, Thing, Tray
+from vision.simulation.scene import Die, Thing, Tray, vector
 
 LEAST_DEG, MOST_DEG = 8.5, 44.5
 """Range of tilt: from just above `COCKED_DEG` to a die on its edge."""
@@ -233,8 +233,7 @@ def _on_a_die(rng: Rng, die: Die, neighbour: Die) -> Die:
 def _coin(rng: Rng, thick_mm: float) -> Thing:
     metal = jitter(rng, pick(rng, _METALS), 0.25)
     if rng.random() < 0.2:  # a game token
-        b, g, r = rng.uniform(0.02, 0.6, 3)
-        metal = (float(b), float(g), float(r))
+        metal = vector(rng.uniform(0.02, 0.6, 3))
     seed = int(rng.integers(1 << 20))
     return Thing(
         "coin", (0.0, 0.0), 0.0, uniform(rng, *_COIN_MM), metal, thick_mm, seed, under=True
@@ -242,9 +241,8 @@ def _coin(rng: Rng, thick_mm: float) -> Thing:
 
 
 def _pencil(rng: Rng, angle_deg: float) -> Thing:
-    b, g, r = rng.uniform(0.02, 0.6, 3)
+    paint = vector(rng.uniform(0.02, 0.6, 3))
     size, angle_deg = uniform(rng, 22.0, 65.0), angle_deg + float(rng.choice([0.0, 180.0]))
-    paint = (float(b), float(g), float(r))
     seed = int(rng.integers(1 << 20))
     return Thing("pencil", (0.0, 0.0), angle_deg, size, paint, _PENCIL_MM, seed, under=True)
 

@@ -42,6 +42,7 @@ from vision.simulation.scene import (
     Thing,
     Tile,
     Wear,
+    vector,
 )
 from vision.simulation.symbols import COUNT
 
@@ -185,10 +186,10 @@ def _covered(rng: Rng, looks: Looks, view_mm: float) -> Surface:
     """Cover a surface with a picture at a random scale."""
     light = _picture(rng, looks)
     wide = view_mm * log_uniform(rng, 0.18, 2.0)
-    b, g, r = (float(v) for v in light.mean(axis=(0, 1)))
+    mean = vector(light.mean(axis=(0, 1)))
     gloss = uniform(rng, 0.0, 1.0) ** 2 if rng.random() < 0.35 else 0.0
     tile = Tile(light, wide / light.shape[1])
-    return Surface("tile", (b, g, r), int(rng.integers(10_000)), gloss, tile)
+    return Surface("tile", mean, int(rng.integers(10_000)), gloss, tile)
 
 
 def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
@@ -206,7 +207,7 @@ def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
                 mask = shadows.random_mask(rng, lamp, family, view_mm)
                 lamps[number] = replace(lamp, mask=mask)
         dim = log_uniform(rng, 0.5, 1.6)
-        ambient = (ambient[0] * dim, ambient[1] * dim, ambient[2] * dim)
+        ambient = vector(dim * v for v in ambient)
     room = None
     if rng.random() < 0.65:
         room = Room(_room(rng, looks, ambient))
@@ -218,9 +219,9 @@ def _beside_camera(rng: Rng, scene: Scene) -> Lamp:
     x, y, z = scene.camera.position_mm
     up = log_uniform(rng, 1.1, 4.0)
     dx, dy = rng.normal(0, 0.12 * z, 2)
-    b, g, r = (np.array(kelvin_bgr(uniform(rng, 2700, 6500))) * rng.uniform(0.2, 0.8)).tolist()
+    light = vector(np.array(kelvin_bgr(uniform(rng, 2700, 6500))) * rng.uniform(0.2, 0.8))
     size = log_uniform(rng, 0.008, 0.1)
-    return Lamp((x + float(dx), y + float(dy), z * up), z * up * size, (b, g, r))
+    return Lamp(vector((x + dx, y + dy, z * up)), z * up * size, light)
 
 
 def _side_lamp(rng: Rng) -> Lamp:
@@ -228,13 +229,13 @@ def _side_lamp(rng: Rng) -> Lamp:
     distance = log_uniform(rng, 250, 1500)
     elevation, azimuth = np.radians(rng.uniform(15, 88)), rng.uniform(0, 2 * np.pi)
     ground = distance * np.cos(elevation)
-    x, y, z = ground * np.cos(azimuth), ground * np.sin(azimuth), distance * np.sin(elevation)
+    where = (ground * np.cos(azimuth), ground * np.sin(azimuth), distance * np.sin(elevation))
     light = np.array(kelvin_bgr(uniform(rng, 2000, 9000)))
     if rng.random() < 0.25:
         light = light * np.exp(rng.normal(0.0, 0.5, 3))
-    b, g, r = (light / light.max() * rng.uniform(0.05, 0.45)).tolist()
+    colour = vector(light / light.max() * rng.uniform(0.05, 0.45))
     size = log_uniform(rng, 0.005, 0.3)
-    return Lamp((float(x), float(y), float(z)), distance * size, (b, g, r))
+    return Lamp(vector(where), distance * size, colour)
 
 
 def _room(rng: Rng, looks: Looks, ambient: Bgr) -> Floats:
@@ -299,8 +300,7 @@ def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
                 second = 0.3 * np.asarray(die.albedo) + 0.7 * np.asarray(die.pip_albedo)
                 die = replace(die, glow=glow)
             second = _apart(np.clip(second, 0.003, 0.9), die, tone)
-            b, g, r = second.tolist()
-            finish = Finish(kind, (b, g, r), seed + number, scale, tone, share, mirror)
+            finish = Finish(kind, vector(second), seed + number, scale, tone, share, mirror)
             die = replace(die, finish=finish)
         dressed.append(die)
     return tuple(dressed)
@@ -365,8 +365,7 @@ def _pip_paint(rng: Rng, die: Die) -> Bgr:
     )
     if abs(_brightness(best) - own) < 1.0:
         return die.pip_albedo
-    b, g, r = best.tolist()
-    return b, g, r
+    return vector(best)
 
 
 def _small_things(rng: Rng, scene: Scene) -> list[Thing]:

@@ -23,7 +23,7 @@ from vision.simulation.appearance import (
 )
 from vision.simulation.geometry import footprint, inside_tray, level_axes, resting_die, turned
 from vision.simulation.leaning import beside, held_up, stacked, stands_alone
-from vision.simulation.scene import Camera, Die, Motion, Scene, Thing, Tray
+from vision.simulation.scene import Camera, Die, Motion, Scene, Thing, Tray, vector
 
 SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty", "stacked")
 """Kinds of scene."""
@@ -91,15 +91,12 @@ def blurred(rng: Rng, die: Die) -> Die:
     x, y, z = die.position_mm
     flat = rng.random() < 0.25
     rotation = die.rotation if flat else turned(die.rotation, turn_rad)
-    sx, sy, sz = (float(v) for v in way)
-    tx, ty, tz = (float(v) for v in rng.normal(0, 0.5, 3) * (0.15 if flat else 1.0))
+    spin = rng.normal(0, 0.5, 3) * (0.15 if flat else 1.0)
     height = z if flat else z + uniform(rng, 0, 1.5) * die.size_mm
-    return replace(
-        die,
-        position_mm=(x, y, height),
-        rotation=rotation,
-        motion=Motion((sx, sy, 0.0 if flat else sz), (tx, ty, tz)),
-    )
+    if flat:
+        way[2] = 0.0
+    motion = Motion(vector(way), vector(spin))
+    return replace(die, position_mm=(x, y, height), rotation=rotation, motion=motion)
 
 
 def free_spot(
@@ -189,8 +186,8 @@ def _overlap(one: Die, other: Die) -> float:
 def _gloomy(rng: Rng, scene: Scene) -> Scene:
     """Darken the sides of dice that face away from the lamps, as by candlelight."""
     dim = float(np.exp(uniform(rng, np.log(0.15), 0.3)))
-    b, g, r = (dim * part for part in scene.ambient)
-    return replace(scene, gloom=uniform(rng, 0.0, 1.0), ambient=(b, g, r))
+    ambient = vector(dim * part for part in scene.ambient)
+    return replace(scene, gloom=uniform(rng, 0.0, 1.0), ambient=ambient)
 
 
 def random_scene(rng: Rng, recipe: Recipe) -> Scene:
@@ -306,11 +303,11 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
         spot = pick(rng, dice).position_mm[:2] if covering else away()
         if spot is None:
             continue
-        b, g, r = rng.uniform(0.02, 0.6, 3)
+        colour = vector(rng.uniform(0.02, 0.6, 3))
         if kind in ("sheet", "card"):
             if not covering and _lies_in(scene.tray, spot, 30.0):
                 continue
-            b, g, r = (uniform(rng, 0.6, 0.85),) * 3
+            colour = (uniform(rng, 0.6, 0.85),) * 3
         size = {"pencil": 60.0, "coin": 11.0, "cup": 35.0, "sheet": 40.0, "card": 25.0}[kind]
         things.append(
             Thing(
@@ -318,7 +315,7 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
                 spot,
                 uniform(rng, 0, 360),
                 size * (uniform(rng, 0.5, 1.2) if kind == "cup" else uniform(rng, 0.8, 1.2)),
-                (b, g, r),
+                colour,
                 uniform(rng, 15.0, 90.0) if kind == "cup" else 1.5,
                 int(rng.integers(1 << 20)),
             )

@@ -14,7 +14,7 @@ from vision.simulation.finishes import body_albedo, paint_left
 from vision.simulation.geometry import die_corners, dot, inside_tray, norm, turned
 from vision.simulation.pips import pips_of, shows_face
 from vision.simulation.render_tray import mask_light, nearness, rim_shade, room_light, towards
-from vision.simulation.scene import Background, Die, Floats, Lamp, Scene
+from vision.simulation.scene import Background, Die, Floats, Lamp, Scene, vector
 
 _STEPS = 6
 """Sphere-tracing steps; rays start on the box, so flat faces need one."""
@@ -91,15 +91,9 @@ def _poses(die: Die) -> list[Die]:
     for share in np.linspace(-0.5, 0.5, count):
         shift = np.asarray(die.motion.shift_mm) * share
         turn_rad = np.asarray(die.motion.turn_rad) * share
-        x, y, z = np.asarray(die.position_mm) + shift
-        poses.append(
-            replace(
-                die,
-                position_mm=(float(x), float(y), float(z)),
-                rotation=turned(die.rotation, turn_rad),
-                motion=None,
-            )
-        )
+        where = vector(np.asarray(die.position_mm) + shift)
+        rotation = turned(die.rotation, turn_rad)
+        poses.append(replace(die, position_mm=where, rotation=rotation, motion=None))
     return poses
 
 

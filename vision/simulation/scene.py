@@ -5,6 +5,7 @@ Millimetres, a right-handed world, linear light; see `vision.simulation.render`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,8 +85,8 @@ class Camera:
         turned_right = np.cos(roll) * right + np.sin(roll) * down
         turned_down = np.cos(roll) * down - np.sin(roll) * right
         where = np.array([*look_at_mm, 0.0]) + distance_mm * back
-        rows = tuple(_vector(v) for v in (turned_right, turned_down, -back))
-        return cls(size_wh, focal_px, _vector(where), (rows[0], rows[1], rows[2]), k1)
+        rows = vector(turned_right), vector(turned_down), vector(-back)
+        return cls(size_wh, focal_px, vector(where), rows, k1)
 
     def project(self, points_mm: NDArray[np.floating]) -> NDArray[np.float64]:
         """World points (N, 3) to pixels (N, 2).
@@ -395,5 +396,7 @@ class Background:
     lamps: tuple[Floats, ...]
 
 
-def _vector(values: NDArray[np.floating]) -> Vector:
-    return float(values[0]), float(values[1]), float(values[2])
+def vector(values: Iterable[Any]) -> Vector:
+    """Three numbers as those of a scene."""
+    x, y, z = (float(value) for value in values)
+    return x, y, z

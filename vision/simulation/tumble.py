@@ -15,7 +15,7 @@ import numpy as np
 
 from vision.simulation.geometry import inside_tray, turned
 from vision.simulation.landing import draw_landing, level_sides, support_mm
-from vision.simulation.scene import Die, Tray
+from vision.simulation.scene import Die, Tray, Vector, vector
 
 _LAST_TOPPLE_RAD = 0.68
 """Angle at which a die topples onto its last face; on its edge it stands at 0.79."""
@@ -49,8 +49,8 @@ class Way:
     rests_s: float
     spin_rad: float
     twist_rad: float
-    roll_axis: tuple[float, float, float]
-    twist_axis: tuple[float, float, float]
+    roll_axis: Vector
+    twist_axis: Vector
     bounces_mm: tuple[float, ...]
 
     def die_at(self, time_s: float) -> Die | None:
@@ -162,7 +162,7 @@ def _way(rng: np.random.Generator, rest: Die, tray: Tray, side: int) -> Way:
         spin_rad=length / (0.9 * rest.size_mm) * float(rng.uniform(0.8, 1.15)),
         twist_rad=float(rng.uniform(2.0, 6.0)),
         roll_axis=roll_axis,
-        twist_axis=(float(twist[0]), float(twist[1]), float(twist[2])),
+        twist_axis=vector(twist),
         bounces_mm=(first, first * 0.35, first * 0.1),
     )
 
