@@ -115,11 +115,9 @@ class Camera:
     ) -> NDArray[np.float64]:
         """Part (N, 2) of a world unit vector across the lines of sight at pixels (N, 2), x right
         and y down."""
-        flat = (np.asarray(pixels, float) - self.middle_px) / self.focal_px
-        if self.k1:
-            bent = flat.copy()
-            for _ in range(4):
-                flat = bent / (1.0 + self.k1 * (flat**2).sum(axis=1, keepdims=True))
+        flat = bent = (np.asarray(pixels, float) - self.middle_px) / self.focal_px
+        for _ in range(4):
+            flat = bent / (1.0 + self.k1 * (flat**2).sum(axis=1, keepdims=True))
         sight = np.c_[flat, np.ones(len(flat))]
         sight /= np.linalg.norm(sight, axis=1, keepdims=True)
         turned = np.asarray(self.rotation) @ normal
