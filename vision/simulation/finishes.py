@@ -57,33 +57,31 @@ def _cover(finish: Finish, point: list[Floats], facing: Floats, half_mm: float) 
     way = (way / np.linalg.norm(way)).astype(np.float32)
     depth = dot(way, point)
     limit = np.float32(_QUANTILES[int(np.clip(finish.share, 0.0, 0.99) * len(_QUANTILES))])
-    if finish.kind == "gradient":
-        return np.asarray(np.clip(0.5 + 0.45 * depth, 0.0, 1.0), np.float32)
     noise = _noise_of(finish, point, half_mm)
-    if finish.kind == "two_tone":
+    if finish.kind == "gradient":
+        cover = 0.5 + 0.45 * depth
+    elif finish.kind == "two_tone":
         edge = depth + 0.25 * noise * np.float32(rng.uniform(0.0, 1.0))
-        return np.asarray(np.clip(0.5 + 8.0 * (edge - 0.4 * limit), 0.0, 1.0), np.float32)
-    if finish.kind == "worn":
+        cover = 0.5 + 8.0 * (edge - 0.4 * limit)
+    elif finish.kind == "worn":
         size = np.sort(np.abs(np.stack(point)), axis=0)
-        return np.asarray(
-            np.clip(0.5 + 9.0 * (size[1] - 0.87 + 0.06 * noise), 0.0, 1.0), np.float32
-        )
-    if finish.kind == "confetti":
-        return _dots(finish, point, half_mm)
-    if finish.kind == "veined":
-        return np.asarray(
-            np.clip(0.5 + 8.0 * (0.3 * finish.share - np.abs(noise)), 0.0, 1.0), np.float32
-        )
-    if finish.kind == "marbled":
+        cover = 0.5 + 9.0 * (size[1] - 0.87 + 0.06 * noise)
+    elif finish.kind == "confetti":
+        cover = _dots(finish, point, half_mm)
+    elif finish.kind == "veined":
+        cover = 0.5 + 8.0 * (0.3 * finish.share - np.abs(noise))
+    elif finish.kind == "marbled":
         bent = noise + 1.2 * _noise_of(finish, point, 3.0 * half_mm)
         hard = np.float32(rng.uniform(0.8, 4.0))
-        return np.asarray((1.0 / (1.0 + np.exp(-hard * (bent / 1.5 - limit)))), np.float32)
-    if finish.kind == "brushed":
-        return np.asarray(np.clip(0.5 + 0.35 * noise, 0.0, 1.0), np.float32)
-    if finish.kind == "pearl":
-        return np.asarray(np.clip(0.35 + 0.25 * noise + 0.5 * (1.0 - facing), 0.0, 1.0), np.float32)
-    hard = np.float32(20.0 if finish.kind in ("flecks", "glitter") else rng.uniform(3.0, 9.0))
-    return np.asarray(np.clip(0.5 + hard * (noise - limit), 0.0, 1.0), np.float32)
+        cover = 1.0 / (1.0 + np.exp(-hard * (bent / 1.5 - limit)))
+    elif finish.kind == "brushed":
+        cover = 0.5 + 0.35 * noise
+    elif finish.kind == "pearl":
+        cover = 0.35 + 0.25 * noise + 0.5 * (1.0 - facing)
+    else:
+        hard = np.float32(20.0 if finish.kind in ("flecks", "glitter") else rng.uniform(3.0, 9.0))
+        cover = 0.5 + hard * (noise - limit)
+    return np.asarray(np.clip(cover, 0.0, 1.0), np.float32)
 
 
 _QUANTILES = (
