@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from vision.simulation.scene import Bgr, Die, Floats, Lamp, Lens, Surface, Tray, vector
@@ -289,9 +290,15 @@ def random_room(rng: Rng, ambient: Bgr) -> Floats:
     if rng.random() < 0.7:
         soft = cv2.GaussianBlur(picture, (0, 0), uniform(rng, 0.4, 2.0))
         picture = np.asarray(soft, np.float32)
-    area = (np.sqrt(1.0 - rise**2) * np.clip(rise, 0.0, 1.0))[:, None]
-    mean = (picture * area[..., None]).sum((0, 1)) / (area.sum() * width)
-    return np.asarray(picture * (np.asarray(ambient, np.float32) / mean), np.float32)
+    gain = np.asarray(ambient, np.float32) / floor_light(picture)
+    return np.asarray(picture * gain, np.float32)
+
+
+def floor_light(room: NDArray[Any]) -> Floats:
+    """Mean light (3,) of a room (H, W, 3) on a level floor."""
+    rise = np.cos((np.arange(len(room)) + 0.5) / len(room) * np.pi)
+    area = (np.sqrt(1.0 - rise**2) * np.clip(rise, 0.0, 1.0))[:, None, None]
+    return np.asarray((room * area).sum((0, 1)) / (area.sum() * room.shape[1]))
 
 
 def random_lens(rng: Rng, lamps: tuple[Lamp, ...], ambient: Bgr) -> Lens:

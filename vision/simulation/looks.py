@@ -20,6 +20,7 @@ from vision.simulation import patterns, shadows, unseen_patterns
 from vision.simulation.appearance import (
     Rng,
     die_albedo,
+    floor_light,
     jitter,
     kelvin_bgr,
     log_uniform,
@@ -248,10 +249,7 @@ def _room(rng: Rng, looks: Looks, ambient: Bgr) -> Floats:
         raise PictureError(f"{path}: expected a panorama")
     light = cv2.resize(light, (128, 64), interpolation=cv2.INTER_AREA).astype(np.float32)
     light = np.roll(light, int(rng.integers(128)), axis=1)
-    rise = np.cos((np.arange(64) + 0.5) / 64 * np.pi)
-    area = (np.sqrt(1.0 - rise**2) * np.clip(rise, 0.0, 1.0))[:, None, None]
-    mean = (light * area).sum((0, 1)) / (area.sum() * 128) + 1e-6
-    light = np.minimum(light / mean, 80.0)
+    light = np.minimum(light / (floor_light(light) + 1e-6), 80.0)
     soft = uniform(rng, 0.0, 1.5)
     if soft > 0.4:
         light = cv2.GaussianBlur(light, (0, 0), soft)
@@ -268,10 +266,8 @@ def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
         scale *= 2.5
     tone = rng.uniform(0.3, 1.0)
     paint = np.full(3, rng.uniform(0.0, 0.9)) + rng.normal(0, 0.06, 3)
-    seed, mirror = (
-        int(rng.integers(10_000)),
-        float(rng.choice([0.04, 0.04, uniform(rng, 0.05, 0.35)])),
-    )
+    seed = int(rng.integers(10_000))
+    mirror = float(rng.choice([0.04, 0.04, uniform(rng, 0.05, 0.35)]))
     with_finish, with_pips = rng.random() < 0.75, rng.random() < 0.4
     shape = str(rng.choice(["round", "round", "ring", "square"]))
     edge_radius = uniform(rng, 0.015, 0.2) if rng.random() < 0.5 else None
