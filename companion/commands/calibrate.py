@@ -91,7 +91,6 @@ def calibrate(
     from companion.adapters.camera import open_as_set
     from vision.calibration.calibration import load_calibration, place_of
     from vision.cameras.exposure import exposed_frame
-    from vision.pipeline import DiceReader
 
     asked = config.camera
     steps = [step for step in STEPS if (not only or step in only) and (rolls or step != "rolls")]
@@ -118,7 +117,7 @@ def calibrate(
             raise CameraUnavailable("calibrate: expected a camera, found none that works")
         frame = exposed_frame(opened)
         begun = _begin(frame, before)
-        bench = Workbench(opened, DiceReader(), begun, path, yes)
+        bench = Workbench(opened, begun, path, yes)
         if before is not None and before.tray_px and not begun.tray_px and "corners" not in steps:
             bench.say("corners: were measured on pictures of another shape; measure them again")
         if {"light", "corners"} & set(steps):

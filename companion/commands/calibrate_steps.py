@@ -18,7 +18,6 @@ from companion.errors import CalibrationError
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
     from vision.cameras.camera import Camera
-    from vision.pipeline import DiceReader
     from vision.reading import Frame, Point, Reading
 
 _HELD_WITHIN_S = 8.0
@@ -30,7 +29,7 @@ _PATIENCE_S, _STILL_PATIENCE_S = 6.0, 0.2
 
 @dataclass(slots=True)
 class Workbench:
-    """Camera, reader and calibration that the steps share.
+    """Camera and calibration that the steps share.
 
     Attributes:
         out: The calibration file, written after each step.
@@ -40,7 +39,6 @@ class Workbench:
     """
 
     camera: Camera
-    reader: DiceReader
     calibration: Calibration
     out: Path
     is_quiet: bool
@@ -128,7 +126,7 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
         try:
             _throw_simulated(bench)
             frame, _ = _read(bench, "Reading the dice")
-            shown, gains = measured_dice(frame, bench.calibration, bench.reader)
+            shown, gains = measured_dice(frame, bench.calibration)
             break
         except CalibrationError as error:
             if bench.is_quiet:
@@ -226,7 +224,7 @@ def _read(bench: Workbench, task: str) -> tuple[Frame, Reading]:
     is_still = isinstance(bench.camera, PictureSequence)
     patience_s = _STILL_PATIENCE_S if is_still else _PATIENCE_S
     with waiting(task):
-        return read_roll(bench.camera, bench.reader, bench.calibration, patience_s=patience_s)
+        return read_roll(bench.camera, bench.calibration, patience_s=patience_s)
 
 
 def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> Path:

@@ -60,17 +60,17 @@ def measure_tables(folder: Path) -> dict[str, int]:
                 ):
                     counts[f"{name}_{score(case, reading).verdict}"] += 1
             if set_up.calibration is None:
-                set_up.use(_set_up(frame, case, plain))
+                set_up.use(_set_up(frame, case))
             for reader in (learning, set_up):
                 reader.learn(frame, roll_of(case))
     return dict(sorted(counts.items()))
 
 
-def _set_up(frame: Frame, case: Case, reader: DiceReader) -> Calibration | None:
+def _set_up(frame: Frame, case: Case) -> Calibration | None:
     """What the set-up keeps of a picture; None if it does not see six dice there."""
     kept = Calibration((frame.pixels.shape[1], frame.pixels.shape[0]))
     try:
-        shown, gains = measured_dice(frame, kept, reader)
+        shown, gains = measured_dice(frame, kept)
     except CalibrationError:
         return None
     plays = [

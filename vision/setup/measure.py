@@ -49,9 +49,7 @@ class ShownDie:
     pips_bgr: Bgr | None = None
 
 
-def shown_dice(
-    pixels: Pixels, calibration: Calibration, reader: DiceReader
-) -> tuple[ShownDie, ...]:
+def shown_dice(pixels: Pixels, calibration: Calibration) -> tuple[ShownDie, ...]:
     """Measure the six dice in the tray, from left to right.
 
     Args:
@@ -59,7 +57,7 @@ def shown_dice(
     Raises:
         CalibrationError: There are not six dice that lie flat and still in the tray.
     """
-    reading = reader.read(Frame(pixels), calibration=calibration)
+    reading = DiceReader().read(Frame(pixels), calibration=calibration)
     assert reading.evidence is not None
     seen = {die.centre_xy: die for die in reading.evidence.dice}
     dice = sorted(
@@ -126,13 +124,13 @@ def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[Cu
 
 
 def measured_dice(
-    frame: Frame, kept: Calibration, reader: DiceReader
+    frame: Frame, kept: Calibration
 ) -> tuple[tuple[ShownDie, ...], tuple[float, float, float] | None]:
     """As `shown_dice`, without kept dice, and the white balance by the white ones."""
     holds = what_holds(kept, what_changed(kept, frame))
     bare = replace(holds, dice=(), white_balance_bgr=None)
-    gains = gains_of_white(shown_dice(frame.pixels, bare, reader))
-    return shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), reader), gains
+    gains = gains_of_white(shown_dice(frame.pixels, bare))
+    return shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains)), gains
 
 
 def refuse_black(frame: Frame) -> None:
@@ -166,7 +164,7 @@ def gains_of_white(dice: Sequence[ShownDie]) -> tuple[float, float, float] | Non
 
 
 def read_roll(
-    camera: Camera, reader: DiceReader, calibration: Calibration, *, patience_s: float
+    camera: Camera, calibration: Calibration, *, patience_s: float
 ) -> tuple[Frame, Reading]:
     """Read until two consecutive readings agree on a roll, or time is up; return the last one.
 
@@ -174,7 +172,7 @@ def read_roll(
         CameraUnavailable: The camera is lost.
         CalibrationError: It delivers no picture.
     """
-    calibrated = CalibratedReader(reader, calibration)
+    calibrated = CalibratedReader(DiceReader(), calibration)
     began_s: float | None = None
     last: tuple[Frame, Reading] | None = None
     for _ in range(2000):

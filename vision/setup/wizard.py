@@ -20,7 +20,6 @@ from vision.calibration.drift import Reference, compare, in_the_light_of, take_r
 from vision.calibration.light import PictureFault, measure_light
 from vision.calibration.reader import CalibratedReader, Change
 from vision.detector.known_dice import CustomDie
-from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Point
 from vision.setup.corners import propose_corners
 from vision.setup.measure import (
@@ -97,7 +96,6 @@ class TraySetup:
         """
         self._live = live
         self._reader = reader
-        self._bare = DiceReader()
         self._path = path
         self._mutex = threading.Lock()
         self._shown: Looked | None = None
@@ -164,7 +162,7 @@ class TraySetup:
         with self._mutex:
             self._shown = None
         frame = self._frame()
-        shown, gains = measured_dice(frame, self._kept(frame), self._bare)
+        shown, gains = measured_dice(frame, self._kept(frame))
         number = secrets.randbelow(1 << 31)
         with self._mutex:
             self._shown = number, shown, gains, take_reference(frame.pixels)

@@ -194,7 +194,7 @@ class TestReference:
 
 class TestDice:
     def test_six_ordinary_dice(self) -> None:
-        shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
+        shown = shown_dice(tray(SIX), Calibration((640, 480)))
         plays = colours_played(shown)
         assert sorted(c.value for c in plays) == sorted(c.value for c in ALL_DICE)
         assert not any(die.is_odd for die in known_dice(shown, plays))
@@ -203,12 +203,12 @@ class TestDice:
         assert list(plays) == by_place
 
     def test_an_odd_die_gets_the_colour_the_others_leave(self) -> None:
-        shown = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), READER)
+        shown = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)))
         odd = [die for die in known_dice(shown, colours_played(shown)) if die.is_odd]
         assert [die.plays for die in odd] == [DieColour.BLUE]
 
     def test_once_shown_an_odd_die_is_read_and_a_stranger_is_not(self) -> None:
-        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), READER)
+        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)))
         known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
         another = painted(tray(SIX, 7), PURPLE)
         reading = READER.read(Frame(another), calibration=known)
@@ -218,14 +218,14 @@ class TestDice:
         assert stranger.status is not TrayStatus.OK
 
     def test_the_white_dice_measure_a_change_of_light(self) -> None:
-        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), READER)
+        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)))
         known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
         dim = lit(painted(tray(SIX, 7), PURPLE), 0.65, 0.6, 0.6)
         assert READER.read(Frame(dim), calibration=known).status is TrayStatus.OK
 
     @pytest.mark.parametrize("seed", [7, 8, 9])
     def test_a_die_known_by_its_pips_alone_loads_again(self, seed: int) -> None:
-        learnt = shown_dice(with_red_pips(SIX), Calibration((640, 480)), READER)
+        learnt = shown_dice(with_red_pips(SIX), Calibration((640, 480)))
         plays = [DieColour.WHITE] * 6
         pips = [die.pips_bgr or (0.0, 0.0, 0.0) for die in learnt]
         for n, colour in enumerate(colours_played(learnt)):
@@ -242,19 +242,19 @@ class TestDice:
 
     def test_too_few_dice_are_counted(self) -> None:
         with pytest.raises(CalibrationError, match="got 0"):
-            shown_dice(tray(), Calibration((640, 480)), READER)
+            shown_dice(tray(), Calibration((640, 480)))
 
     def test_other_dice_than_the_games_are_refused(self) -> None:
-        shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
+        shown = shown_dice(tray(SIX), Calibration((640, 480)))
         with pytest.raises(CalibrationError, match="two whites"):
             known_dice(shown, [DieColour.RED] * 6)
 
     def test_the_white_balance_turns_the_white_dice_grey(self) -> None:
         warm = lit(tray(SIX), 0.6, 0.75, 0.8)
-        gains = gains_of_white(shown_dice(warm, Calibration((640, 480)), READER))
+        gains = gains_of_white(shown_dice(warm, Calibration((640, 480))))
         assert gains is not None
         balanced = Calibration((640, 480), white_balance_bgr=gains)
-        shown = shown_dice(warm, balanced, READER)
+        shown = shown_dice(warm, balanced)
         for die in shown:
             if die.taken_for[0] > 0.9:
                 assert max(die.face_bgr) - min(die.face_bgr) < 12, die.face_bgr
@@ -277,7 +277,7 @@ class TestDice:
             assert compare_with_set(said, np.array(other), [yellow])[1]
 
     def test_overexposed_whites_give_no_white_balance(self) -> None:
-        shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
+        shown = shown_dice(tray(SIX), Calibration((640, 480)))
         blown = [replace(die, face_bgr=(254.0, 255.0, 255.0)) for die in shown]
         assert gains_of_white(blown) is None
 
@@ -352,7 +352,7 @@ class TestCalibratedReader:
 
     def test_dice_that_play_another_colour_than_theirs_do_so_in_any_light(self) -> None:
         swapped = {DieColour.GREEN: DieColour.BLUE, DieColour.BLUE: DieColour.GREEN}
-        shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
+        shown = shown_dice(tray(SIX), Calibration((640, 480)))
         plays = [swapped.get(colour, colour) for colour in colours_played(shown)]
         known = Calibration(
             (640, 480), dice=known_dice(shown, plays), reference=take_reference(tray())

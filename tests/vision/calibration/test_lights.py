@@ -37,7 +37,7 @@ class Noted:
 
 
 def test_dice_learnt_in_another_light_leave_the_calibrated_ones_alone() -> None:
-    shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
+    shown = shown_dice(tray(SIX), Calibration((640, 480)))
     ordinary = known_dice(shown, colours_played(shown))
     dice = tuple(replace(die, taken_for=(*die.taken_for[:5], 1.0)) for die in ordinary)
     dice = tuple(replace(die, taken_for=tuple(0.5 * p for p in die.taken_for)) for die in dice)
@@ -58,7 +58,7 @@ def test_dice_learnt_in_another_light_leave_the_calibrated_ones_alone() -> None:
 
 def test_ordinary_dice_seen_once_are_not_known_before_they_are_learnt() -> None:
     """A face may have mirrored the lamp when they were measured."""
-    shown = shown_dice(tray(SIX), Calibration((640, 480)), READER)
+    shown = shown_dice(tray(SIX), Calibration((640, 480)))
     noted = Noted()
     dice = known_dice(shown, colours_played(shown))
     table = CalibratedReader(noted, Calibration((640, 480), dice=dice))
@@ -72,7 +72,7 @@ def test_ordinary_dice_seen_once_are_not_known_before_they_are_learnt() -> None:
 
 def test_dice_are_learnt_in_the_white_balance_that_they_are_read_in() -> None:
     warm = Frame(lit(tray(SIX), 0.6, 0.75, 0.8))
-    gains = gains_of_white(shown_dice(warm.pixels, Calibration((640, 480)), READER))
+    gains = gains_of_white(shown_dice(warm.pixels, Calibration((640, 480))))
     noted = Noted()
     table = CalibratedReader(noted, Calibration((640, 480), white_balance_bgr=gains))
     for _ in range(FEWEST):

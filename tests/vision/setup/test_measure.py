@@ -10,7 +10,6 @@ from companion.engine.dice import ALL_DICE
 from companion.errors import CalibrationError
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedReader, bad, ok, picture
 from vision.calibration.calibration import Calibration
-from vision.pipeline import DiceReader
 from vision.reading import Frame, Reading
 from vision.setup.measure import read_roll
 
@@ -25,7 +24,7 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> ScriptedReader:
 
 def read_by(patience_s: float) -> tuple[Frame, Reading]:
     camera = ScriptedCamera(FakeClock(), [None, *[picture()] * 9])
-    return read_roll(camera, DiceReader(), Calibration((320, 240)), patience_s=patience_s)
+    return read_roll(camera, Calibration((320, 240)), patience_s=patience_s)
 
 
 def test_two_readings_in_a_row_must_agree(reader: ScriptedReader) -> None:
@@ -44,6 +43,6 @@ def test_readings_that_never_agree_end_with_the_patience(reader: ScriptedReader)
 def test_a_camera_without_a_picture_is_named(reader: ScriptedReader) -> None:
     camera = ScriptedCamera(FakeClock(), [None] * 2001)
     with pytest.raises(CalibrationError) as caught:
-        read_roll(camera, DiceReader(), Calibration((320, 240)), patience_s=1.0)
+        read_roll(camera, Calibration((320, 240)), patience_s=1.0)
     assert caught.value.reason == "no_picture"
     assert reader.asked == []
