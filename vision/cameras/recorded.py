@@ -44,7 +44,7 @@ class VideoCamera:
         self.notes: tuple[Note, ...] = ()
         with without_warnings():
             self._video = cv2.VideoCapture(str(path))
-        rate = self._video.get(cv2.CAP_PROP_FPS) if self._video.isOpened() else 0.0
+        rate = self._video.get(cv2.CAP_PROP_FPS)
         self._pace = Pace(rate if 1.0 <= rate <= 240.0 else fps, clock=clock, sleep=sleep)
         self._pixels = self._next()
         if self._pixels is None:
@@ -73,8 +73,6 @@ class VideoCamera:
         self._video.release()
 
     def _next(self) -> Pixels | None:
-        if not self._video.isOpened():
-            return None
         ok, pixels = self._video.read()
         return as_pixels(pixels) if ok else None
 
