@@ -46,18 +46,16 @@ class CalibratedReader:
     """
 
     def __init__(self, reader: DiceReader, calibration: Calibration | None) -> None:
-        self.change: Change | None = None
         self._reader = reader
-        self.calibration = calibration
-        self._learnt = _learnt_by(calibration)
-        self._suspected: Change | None = None
         self._times = 0
+        self.use(calibration)
 
     def use(self, calibration: Calibration | None) -> None:
         """Use another calibration from the next frame on; any thread may call it."""
         self.calibration = calibration
         self._learnt = _learnt_by(calibration)
-        self.change = self._suspected = None
+        self.change: Change | None = None
+        self._suspected: Change | None = None
 
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError if it holds no pixels."""
