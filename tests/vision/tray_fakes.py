@@ -24,6 +24,17 @@ def step(tracker: TrayTracker, frame: Frame) -> TrayView | None:
     return after if after != before else None
 
 
+def watch(
+    tracker: TrayTracker, numbers: range, pictures: Callable[[int], Pixels], fps: float = 10.0
+) -> list[TrayView]:
+    """Let a tracker take a picture for each number; the tray's view after each."""
+    views = []
+    for number in numbers:
+        step(tracker, Frame(pictures(number), number / fps, number))
+        views.append(tracker.view())
+    return views
+
+
 class FakeClock:
     """Stands still until somebody sleeps."""
 

@@ -24,7 +24,7 @@ from tests.vision.tracking.drawn_evidence import (
     with_green,
     with_squares,
 )
-from tests.vision.tray_fakes import picture, step
+from tests.vision.tray_fakes import picture, step, watch
 from vision.evidence import DieEvidence
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
@@ -91,17 +91,14 @@ def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
     tray, thrown = dotted(), with_squares(others, dot=True)
     reader = ListedReader({0: scene([print_]), 10: scene([*others, print_])})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
-    for number in range(20):
-        step(tracker, Frame(tray if number < 10 else thrown, number / 10.0, number))
-    view = tracker.view()
+    view = watch(tracker, range(20), lambda number: tray if number < 10 else thrown)[-1]
     assert view.roll is None
     assert view.status is TrayStatus.MISSING
     assert view.problems[0].colour is DieColour.GREEN
 
     fresh = TrayTracker(reader, lambda: ALL_DICE)
-    for number in range(10, 20):
-        step(fresh, Frame(thrown, number / 10.0, number))
-    assert fresh.view().roll is not None, "else this could not fail"
+    views = watch(fresh, range(10, 20), lambda _: thrown)
+    assert views[-1].roll is not None, "else this could not fail"
 
 
 def in_half_the_light(pixels: Pixels) -> Pixels:
@@ -123,19 +120,15 @@ def test_the_print_of_a_die_is_none_in_other_light_either(lit: Callable[[Pixels]
     tray, thrown = dotted(), lit(with_squares(others, dot=True))
     reader = ListedReader({0: scene([print_]), 10: scene([*others, print_])})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
-    for number in range(25):
-        step(tracker, Frame(tray if number < 10 else thrown, number / 10.0, number))
-        assert tracker.view().roll is None
-    assert tracker.view().status is TrayStatus.MISSING
+    views = watch(tracker, range(25), lambda number: tray if number < 10 else thrown)
+    assert {view.roll for view in views} == {None}
+    assert views[-1].status is TrayStatus.MISSING
 
 
 def test_a_floor_that_looks_like_moving_dice_is_empty_while_still() -> None:
     tracker = TrayTracker(ListedReader({0: scene([], smear=0.95)}), lambda: ALL_DICE)
-    said = set()
-    for number in range(80):
-        step(tracker, Frame(dotted(), number / 10.0, number))
-        said.add(tracker.view().status)
-    assert said == {TrayStatus.WAITING, TrayStatus.EMPTY}
+    said = [view.status for view in watch(tracker, range(80), lambda _: dotted())]
+    assert set(said) == {TrayStatus.WAITING, TrayStatus.EMPTY}
 
 
 def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
@@ -148,11 +141,8 @@ def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     five = scene(others)
     reader = ListedReader({0: scene([]), 5: cocked, 15: five, 25: scene(SIX)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
-    said = []
-    for number in range(35):
-        pixels = tray if number < 5 else first if number < 15 else hand if number < 25 else again
-        step(tracker, Frame(pixels, number / 10.0, number))
-        said.append(tracker.view().status)
+    shown = [tray] * 5 + [first] * 10 + [hand] * 10 + [again] * 10
+    said = [view.status for view in watch(tracker, range(35), lambda number: shown[number])]
     assert said[12] is TrayStatus.COCKED
     assert said[22] is TrayStatus.MISSING
     assert said[-1] is TrayStatus.OK
@@ -176,24 +166,29 @@ def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
 ) -> None:
     reader = ListedReader({0: scene([]), 5: scene(SIX[:2], thing=thing), 15: scene(SIX)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
-    for number in range(25):
+
+    def drawn(number: int) -> Pixels:
         lying = () if number < 5 else SIX[:2] if number < 15 else SIX
         pixels, squares = dotted(), with_squares(lying)
         if number in changed:
             pixels[where] = 20
         is_die = (squares != dotted()).any(axis=2)
         pixels[is_die] = squares[is_die]
-        step(tracker, Frame(pixels, number / 10.0, number))
-    assert tracker.view().status.value == status
+        return pixels
+
+    assert watch(tracker, range(25), drawn)[-1].status.value == status
 
 
-def seen(steps: Sequence[Sequence[DieEvidence]], *, is_confirmed: bool = False) -> list[str]:
+def seen(
+    steps: Sequence[Sequence[DieEvidence]], *, is_confirmed: bool = False, thing: float = 0.0
+) -> list[str]:
     """Let dice lie in the tray for a second each time; the status at the end of each.
 
     Args:
         is_confirmed: The first ones are a roll that is confirmed.
+        thing: Area of things that lie there all the time.
     """
-    reader = ListedReader({10 * n: scene(lying) for n, lying in enumerate(steps)})
+    reader = ListedReader({10 * n: scene(lying, thing=thing) for n, lying in enumerate(steps)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     said = []
     for number in range(10 * len(steps)):
@@ -241,10 +236,9 @@ def test_moved_prints_are_no_dice() -> None:
     here, there, dice = SIX[:2], SIX[2:4], SIX[4:]
     reader = ListedReader({0: scene(here), 5: scene(there), 15: scene([*there, *dice])})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
-    for number in range(25):
-        lying = here if number < 5 else there if number < 15 else [*there, *dice]
-        step(tracker, Frame(with_squares(lying), number / 10.0, number))
-    assert [die.centre_xy for die in tracker.view().dice] == [die.centre_xy for die in dice]
+    lying = [here] * 5 + [there] * 10 + [[*there, *dice]] * 10
+    view = watch(tracker, range(25), lambda number: with_squares(lying[number]))[-1]
+    assert [die.centre_xy for die in view.dice] == [die.centre_xy for die in dice]
 
 
 def test_a_print_is_background_again_once_the_dice_are_taken_after_a_kick() -> None:
@@ -280,9 +274,7 @@ def test_dice_that_cannot_be_read_do_not_become_background() -> None:
     reader = ListedReader({0: scene([]), 5: scene(unsure)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     tray, thrown = dotted(dot=False), with_squares(SIX)
-    for number in range(40):
-        step(tracker, Frame(tray if number < 5 else thrown, number / 10.0, number))
-    view = tracker.view()
+    view = watch(tracker, range(40), lambda number: tray if number < 5 else thrown)[-1]
     assert view.status is TrayStatus.UNCERTAIN
     assert len(view.dice) == 6
 
@@ -294,30 +286,24 @@ def noise(number: int) -> Pixels:
 
 def test_a_die_that_tips_while_the_lamp_changes_withdraws_the_offer() -> None:
     tracker = TrayTracker(ListedReader({0: scene(SIX), 60: tipped_over()}), lambda: ALL_DICE)
-    for number in range(60):
-        step(tracker, Frame(picture(), number / 10.0, number))
-    before = tracker.view().roll
+    before = watch(tracker, range(60), lambda _: picture())[-1].roll
     assert before is not None
     tracker.on_lamp_changed()
-    for number in range(60, 80):
-        step(tracker, Frame(picture(70), number / 10.0, number))
-        assert tracker.view().roll != before
-    assert tracker.view().roll is not None
+    rolls = [view.roll for view in watch(tracker, range(60, 80), lambda _: picture(70))]
+    assert before not in rolls
+    assert rolls[-1] is not None
 
 
 def test_dice_thrown_while_the_camera_is_frozen_are_read_by_themselves() -> None:
     tracker = TrayTracker(ListedReader({0: scene(SIX), 80: tipped_over()}), lambda: ALL_DICE)
-    for number in range(60):
-        step(tracker, Frame(noise(number), number / 10.0, number))
-    before = tracker.view().roll
+    before = watch(tracker, range(60), noise)[-1].roll
     assert before is not None
-    for number in range(60, 100):
-        step(tracker, Frame(noise(60 if number < 80 else number), number / 10.0, number))
-        if number == 78:
-            assert tracker.view().status is TrayStatus.FROZEN
-            tracker.on_lamp_changed()  # the lamp tells that the camera is frozen
-        assert number < 80 or tracker.view().roll != before
-    assert tracker.view().roll is not None
+    assert watch(tracker, range(60, 79), lambda _: noise(60))[-1].status is TrayStatus.FROZEN
+    tracker.on_lamp_changed()  # the lamp tells that the camera is frozen
+    watch(tracker, range(79, 80), lambda _: noise(60))
+    rolls = [view.roll for view in watch(tracker, range(80, 100), noise)]
+    assert before not in rolls
+    assert rolls[-1] is not None
 
 
 @pytest.mark.parametrize("is_damaged", [True, False])
@@ -353,21 +339,14 @@ def test_used_dice_beside_a_hand_are_no_background_after_a_restart_either() -> N
     seen = {0: scene(SIX), 10: scene(SIX[5:], thing=8.0), 50: scene(SIX)}
     assert confirmed is not None
     tracker = TrayTracker(ListedReader(seen), lambda: ALL_DICE[:5], confirmed_rolls=(confirmed,))
-    for number in range(60):
-        pixels = with_squares(SIX[5:] if 10 <= number < 50 else SIX)
-        step(tracker, Frame(pixels, number / 10.0, number))
-        assert tracker.view().roll is None
-    assert tracker.view().status is TrayStatus.OLD
+    lying = [SIX] * 10 + [SIX[5:]] * 40 + [SIX] * 10
+    views = watch(tracker, range(60), lambda number: with_squares(lying[number]))
+    assert {view.roll for view in views} == {None}
+    assert views[-1].status is TrayStatus.OLD
 
 
 @pytest.mark.parametrize("thing", [0.0, 3.0], ids=["dice alone", "large letters, too"])
 def test_printed_dice_are_background_from_the_first_picture_on(thing: float) -> None:
     prints = [replace(each, centre_xy=(each.centre_xy[0], 200.0)) for each in SIX[1:3]]
-    steps = [prints, [*SIX, *prints], prints, [*SIX, *prints]]
-    reader = ListedReader({10 * n: scene(dice, thing=thing) for n, dice in enumerate(steps)})
-    tracker = TrayTracker(reader, lambda: ALL_DICE)
-    said = []
-    for number in range(10 * len(steps)):
-        step(tracker, Frame(with_squares(steps[number // 10]), number / 10.0, number))
-        said.append(tracker.view().status.value)
-    assert said[9::10] == ["empty", "ok", "empty", "ok"]
+    said = seen([prints, [*SIX, *prints], prints, [*SIX, *prints]], thing=thing)
+    assert said == ["empty", "ok", "empty", "ok"]
