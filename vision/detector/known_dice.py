@@ -194,7 +194,7 @@ def compare_with_set(
         face_misfit = misfit(face_bgr, die.face_bgr)
         pips_misfit = 0.0
         if pips_bgr is not None and die.pips_bgr is not None:
-            pips_misfit = _pips_misfit(pips_bgr, die.pips_bgr, die.face_bgr)
+            pips_misfit = _misfit(pips_bgr, (die.pips_bgr, die.face_bgr), _PIPS_SPREAD)
         taken = np.maximum(np.array(die.taken_for), _FLOOR)
         against = min(_deviation(face, die), _MOST_FACE) + min(pips_misfit, _MOST_PIPS)
         alike = float(colours @ taken / taken.sum())
@@ -240,11 +240,6 @@ def chromaticity(bgr: Bgr) -> Chromaticity:
     blue, green, red = bgr
     total = blue + green + red + _DARK
     return math.log(total), blue / total, red / total
-
-
-def _pips_misfit(pips_bgr: NDArray[np.float64], known_bgr: Bgr, face_bgr: Bgr) -> float:
-    """Misfit (nats) of pips and known ones, with some of the face's colour mixed in."""
-    return _misfit(pips_bgr, (known_bgr, face_bgr), _PIPS_SPREAD)
 
 
 def _misfit(seen_bgr: NDArray[np.float64], known: tuple[Bgr, ...], spread: float) -> float:
