@@ -1,4 +1,4 @@
-"""Cuts crops out of a picture without skipping pixels (and pips), and levels their light."""
+"""Cuts crops out of a picture without skipping pixels (and pips)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ _SHARP = 0.6
 """Scale of a crop up to which the picture is shrunk by area averaging before cutting."""
 SHARPEST = 0.9
 """Scale of a crop after the picture is shrunk, in px of the crop per px of the shrunk picture."""
-_LEAST_CONTRAST = 0.01
-"""Added to the contrast of a crop so that levelling never divides by zero."""
 
 
 def close_up(pixels: Pixels, matrix: Scores, size: int) -> Pixels:
@@ -61,20 +59,6 @@ def shrunk_part(pixels: Pixels, low: Pair, high: Pair, scale: float) -> tuple[Pi
     shrunk = cv2.resize(part, small.tolist(), interpolation=cv2.INTER_AREA)
     scales = small / size_wh
     return np.asarray(shrunk, np.uint8), scales, 0.5 / scales - 0.5 + (left, top)
-
-
-def levelled(close_ups: Scores, inner: slice) -> Scores:
-    """Level the light of crops (N, H, W, 3) in 0.0-1.0 for a network; return (N, 3, H, W).
-
-    The inner rows and columns have a mean of zero and the same contrast, even in dark pictures.
-    """
-    level = np.array(close_ups.transpose(0, 3, 1, 2), np.float32, order="C")
-    middle = level[:, :, inner, inner]
-    mean = middle.mean(axis=(2, 3), keepdims=True)
-    apart = np.sqrt(((middle - mean) ** 2).mean(axis=(1, 2, 3), keepdims=True))
-    level -= mean
-    level *= 1.0 / (2.0 * apart + _LEAST_CONTRAST)
-    return level
 
 
 def crop_matrices(centres: Scores, edges: Scores) -> Scores:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detector.crops import close_up, levelled
+from vision.detector.crops import close_up
 from vision.detector.models import UPRIGHT, UPRIGHT_EDGES, UPRIGHT_OUTPUTS, Scores, shared_net
 from vision.reading import Pixels
 
 _INNER = slice(18, UPRIGHT - 18)
 """Rows and columns of an upright crop that show the top face; only they set the brightness."""
+_LEAST_CONTRAST = 0.01
+"""Added to the contrast of a crop so that levelling never divides by zero."""
 _FARTHEST = 6.0
 """Largest absolute value of a levelled pixel."""
 _DIAGONALS = np.array([1, -1j, -1, 1j]) / 4.0
@@ -34,8 +36,16 @@ def upright_turn(corners: NDArray[np.floating]) -> NDArray[np.float32]:
 
 
 def shown(close_ups: Scores) -> Scores:
-    """Prepare upright crops (N, UPRIGHT, UPRIGHT, 3) in 0.0-1.0 as input for the network."""
-    level = levelled(close_ups, _INNER)
+    """Prepare upright crops (N, UPRIGHT, UPRIGHT, 3) in 0.0-1.0 as input for the network.
+
+    All top faces have a mean of zero and the same contrast then, even in dark pictures.
+    """
+    level = np.array(close_ups.transpose(0, 3, 1, 2), np.float32, order="C")
+    face = level[:, :, _INNER, _INNER]
+    mean = face.mean(axis=(2, 3), keepdims=True)
+    apart = np.sqrt(((face - mean) ** 2).mean(axis=(1, 2, 3), keepdims=True))
+    level -= mean
+    level *= 1.0 / (2.0 * apart + _LEAST_CONTRAST)
     return np.clip(level, -_FARTHEST, _FARTHEST, out=level)
 
 
