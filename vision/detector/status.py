@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
-from companion.tray import DieView, Point, Problem, ProblemCode, TrayStatus
+from companion.tray import DieView, Problem, ProblemCode, TrayStatus
 from vision.detector.colours import likeness, shared_out, shared_with_a_pair
 from vision.detector.models import Scores
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
@@ -161,20 +161,16 @@ def _die_view(die: DieEvidence, given: DieColour | None, joint: float, *, is_ok:
     colour, confidence = likeliest(die.colours), float(die.colours.max()) * die.sure
     if is_ok and given is not None:
         colour, confidence = given, joint
+    a, b, c, d = ((float(x), float(y)) for x, y in die.corners)
     return DieView(
         colour=colour,
         value=None if die.moving or die.tilt > _SURELY_TILTED else die.value,
         confidence=min(max(confidence, 0.0), 0.9999),
         centre_xy=die.centre_xy,
-        corners_xy=_corners(die),
+        corners_xy=(a, b, c, d),
         cocked=die.cocked,
         in_tray=die.in_tray,
     )
-
-
-def _corners(die: DieEvidence) -> tuple[Point, Point, Point, Point]:
-    a, b, c, d = ((float(x), float(y)) for x, y in die.corners)
-    return a, b, c, d
 
 
 def likeliest(colours: Scores) -> DieColour | None:
