@@ -81,6 +81,23 @@ def _place(scene: Scene, thing: Thing, local: NDArray[np.float64]) -> NDArray[np
     return scene.camera.project(np.c_[flat, np.full(len(flat), thing.height_mm)])
 
 
+def _limbs_of_hand(s: float, rng: np.random.Generator) -> list[list[tuple[float, float, float]]]:
+    """Arm, palm, fingers and thumb of a hand of some size, as `_limb` draws them."""
+    limbs: list[list[tuple[float, float, float]]] = [
+        [(-6 * s, rng.uniform(-s, s), 0.33 * s), (-1.2 * s, 0, 0.36 * s), (-0.9 * s, 0, 0.4 * s)],
+        [(-1.3 * s, 0, 0.42 * s), (-0.75 * s, 0, 0.44 * s), (-0.7 * s, 0, 0.4 * s)],
+    ]
+    for finger in range(4):
+        side = (finger - 1.5) * 0.24 * s
+        wide = side * rng.uniform(0.9, 1.5)
+        tip = (rng.uniform(-0.35, 0.0) * s, wide * 1.1, 0.09 * s)
+        limbs.append([(-0.7 * s, side, 0.105 * s), (-0.3 * s, wide, 0.1 * s), tip])
+    t = rng.choice([-1.0, 1.0]) * s
+    limbs.append([(-0.9 * s, 0.3 * t, 0.12 * s), (-0.5 * s, 0.72 * t, 0.11 * s),
+                  (-0.3 * s, 0.8 * t, 0.1 * s)])  # fmt: skip
+    return limbs
+
+
 def _limb(
     scene: Scene, thing: Thing, mask: NDArray[np.uint8], ends: list[tuple[float, float, float]]
 ) -> None:
@@ -117,47 +134,8 @@ def _drawn(scene: Scene, thing: Thing, painted: bool = True) -> tuple[Floats, Fl
     if thing.kind == "lint":
         return _lint(scene, thing, mask, paint, rng)
     if thing.kind == "hand":
-        _limb(
-            scene,
-            thing,
-            mask,
-            [
-                (-6 * s, rng.uniform(-s, s), 0.33 * s),
-                (-1.2 * s, 0, 0.36 * s),
-                (-0.9 * s, 0, 0.4 * s),
-            ],
-        )
-        _limb(
-            scene,
-            thing,
-            mask,
-            [(-1.3 * s, 0, 0.42 * s), (-0.75 * s, 0, 0.44 * s), (-0.7 * s, 0, 0.4 * s)],
-        )
-        for finger in range(4):
-            side = (finger - 1.5) * 0.24 * s
-            spread = rng.uniform(0.9, 1.5)
-            reach = rng.uniform(-0.35, 0.0) * s
-            _limb(
-                scene,
-                thing,
-                mask,
-                [
-                    (-0.7 * s, side, 0.105 * s),
-                    (-0.3 * s, side * spread, 0.1 * s),
-                    (reach, side * spread * 1.1, 0.09 * s),
-                ],
-            )
-        thumb = rng.choice([-1.0, 1.0])
-        _limb(
-            scene,
-            thing,
-            mask,
-            [
-                (-0.9 * s, thumb * 0.3 * s, 0.12 * s),
-                (-0.5 * s, thumb * 0.72 * s, 0.11 * s),
-                (-0.3 * s, thumb * 0.8 * s, 0.1 * s),
-            ],
-        )
+        for ends in _limbs_of_hand(s, rng):
+            _limb(scene, thing, mask, ends)
     elif thing.kind == "pencil":
         thick = 3.6
         _polygon(
