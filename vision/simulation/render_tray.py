@@ -41,9 +41,10 @@ def draw_background(scene: Scene) -> Background:
     top_mm = plane(rim)
     if _is_all_floor(inner, table_mm, top_mm):
         return _lit_layers(scene, [_floor_layer(scene, np.ones_like(down), table_mm)], ray)
-    hole = _polygon_alpha(scene.camera, inner, rim)
-    ring = _polygon_alpha(scene.camera, outer, rim)
-    skirt = _polygon_alpha(scene.camera, np.concatenate([outer, outer]), [rim, 0.0])
+    hole = _polygon_alpha(scene.camera, _at(_dense(inner), rim))
+    ring = _polygon_alpha(scene.camera, _at(_dense(outer), rim))
+    body = np.concatenate([_at(outer, rim), _at(outer, 0.0)])
+    skirt = _polygon_alpha(scene.camera, body, hull=True)
     # A ray into the tray reaches the floor, unless it leaves the outline first: then it hit a wall.
     leave, wall_x, wall_y = _leave(inner, top_mm, ray)
     wall_z = rim + leave * ray[2]
@@ -267,18 +268,15 @@ def _leave(
     return best.astype(np.float32), wall_x, wall_y
 
 
-def _polygon_alpha(
-    camera: Camera, outline: NDArray[np.float64], height: float | list[float]
-) -> Floats:
-    """Cover of the convex hull of an outline at one height, or of two copies at two heights."""
-    heights = np.repeat(np.atleast_1d(height), len(outline) // np.size(height))
-    pixels = camera.project(
-        np.c_[
-            _dense(outline) if np.size(height) == 1 else outline,
-            heights if np.size(height) > 1 else np.full(len(_dense(outline)), heights[0]),
-        ]
-    )
-    if np.size(height) > 1:
+def _at(outline: NDArray[np.float64], height: float) -> NDArray[np.float64]:
+    """World points (N, 3) of an outline at a height."""
+    return np.asarray(np.c_[outline, np.full(len(outline), height)])
+
+
+def _polygon_alpha(camera: Camera, points: NDArray[np.float64], *, hull: bool = False) -> Floats:
+    """Cover of the polygon of world points (N, 3), or of their convex hull."""
+    pixels = camera.project(points)
+    if hull:
         pixels = cv2.convexHull(pixels.astype(np.float32)).reshape(-1, 2).astype(np.float64)
     width, tall = camera.size_wh
     mask = np.zeros((tall, width), np.uint8)
@@ -300,7 +298,7 @@ def _tray_shadow(scene: Scene, lamp: Lamp, outer: NDArray[np.float64]) -> Floats
     rim = scene.tray.rim_height_mm
     drop = rim / max(float(spot[2]) - rim, 10.0)
     cast = outer + (outer - spot[:2]) * drop
-    pixels = scene.camera.project(np.c_[np.concatenate([outer, cast]), np.zeros(2 * len(outer))])
+    pixels = scene.camera.project(_at(np.concatenate([outer, cast]), 0.0))
     hull = cv2.convexHull(pixels.astype(np.float32)).reshape(-1, 2)
     width, tall = scene.camera.size_wh
     mask = np.zeros((tall, width), np.uint8)
