@@ -79,14 +79,13 @@ def main() -> None:
     row_of = partial(
         asked.row or scene_row, looks=looks, scenarios=scenarios, slanted=asked.slanted
     )
-    jobs = [(asked.folder, asked.seed, n, row_of) for n in range(-(-asked.scenes // SHARD))]
+    make_shard = partial(_make_shard, asked.folder, asked.seed, row_of)
     with ProcessPoolExecutor(asked.workers) as pool:
-        for _ in pool.map(_make_shard, jobs):
+        for _ in pool.map(make_shard, range(-(-asked.scenes // SHARD))):
             pass
 
 
-def _make_shard(job: tuple[Path, int, int, Callable[[Rng], Row]]) -> None:
-    folder, seed, number, row_of = job
+def _make_shard(folder: Path, seed: int, row_of: Callable[[Rng], Row], number: int) -> None:
     cv2.setNumThreads(1)
     path = folder / f"scenes_{seed}_{number:04}.npz"
     if path.exists():
