@@ -203,7 +203,11 @@ def _located(
             path += f"{'.' if path and not path.endswith(': ') else ''}{step}"
             value = value.get(step, NOTHING) if isinstance(value, dict) else NOTHING
         elif isinstance(step, int) and isinstance(value, (list, tuple)):
-            info = bare.item_types[step] if isinstance(bare, inspect.TupleType) else bare.item_type
+            if isinstance(bare, inspect.NamedTupleType):
+                info = bare.fields[step].type
+            else:
+                is_fixed = isinstance(bare, inspect.TupleType)
+                info = bare.item_types[step] if is_fixed else bare.item_type
             path, value = f"{path} {step + 1}: ".lstrip(), value[step]
         else:
             break

@@ -159,6 +159,10 @@ def more_games(data: dict[str, Any]) -> None:
     data["value"]["table"]["games"] = 77
 
 
+def no_turn(data: dict[str, Any]) -> None:
+    data["value"]["table"]["paused"][0]["state"][2] = "no number"
+
+
 FALSE: dict[str, Callable[[Path], object]] = {
     "empty": lambda path: path.write_bytes(b""),
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-40]),
@@ -176,6 +180,7 @@ FALSE: dict[str, Callable[[Path], object]] = {
     ),
     "beyond the end": lambda path: rewritten(path, lambda data: data["mark"].__setitem__(0, 999)),
     "no table": lambda path: rewritten(path, lambda data: data.update(value={"table": []})),
+    "no turn": lambda path: rewritten(path, no_turn),
     "nested": lambda path: path.write_bytes(
         b"%08x\n%b" % (zlib.crc32(b"[" * 99_999), b"[" * 99_999)
     ),
