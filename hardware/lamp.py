@@ -83,7 +83,8 @@ class LampPins:
     brightness: float = 1.0
 
     def __post_init__(self) -> None:
-        if len(self.pins) not in ((0, 3) if self.led_pin is None else (1,)):
+        allowed = (0, 3) if self.led_pin is None else (1,)
+        if len(self.pins) not in allowed:
             raise PinsUnavailable(
                 "lamp: expected led_pin alone, or red_pin, green_pin and blue_pin together"
             )

@@ -142,11 +142,8 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
     for fault in faults_of(shown):
         bench.say(f"dice: {' -> '.join(PICTURE_CURES[fault])}")
     if plays is None and not bench.is_quiet and not click.confirm("Right?", True, err=True):
-        colours = click.prompt(
-            "Their colours, from left to right",
-            err=True,
-            value_proc=lambda text: Parsed(parse_colours).convert(text, None, None),
-        )
+        question, parse = "Their colours, from left to right", Parsed(parse_colours).convert
+        colours = click.prompt(question, err=True, value_proc=lambda text: parse(text, None, None))
     dice = known_dice(shown, colours)
     light = in_the_light_of(bench.calibration.reference, take_reference(frame.pixels))
     bench.keep(white_balance_bgr=gains, dice=dice, reference=light)

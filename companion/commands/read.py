@@ -85,9 +85,11 @@ def read(
     holds = measured
     said: set[Change] = set()
     for name in files:
+        if isinstance(name, PictureError):
+            complain(name)
+            failed = True
+            continue
         try:
-            if isinstance(name, PictureError):
-                raise name
             with without_library_messages():
                 frame = load_frame(name)
         except PictureError as error:

@@ -27,7 +27,13 @@ NAMES = (SNAPSHOT, RESULTS)
 """All such files."""
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_SOURCES = ("engine/*.py", "eventlog/*.py", "history/*.py", "audio/settings.py")
+_SOURCES = (
+    "engine/*.py",
+    "eventlog/*.py",
+    "history/*.py",
+    "audio/settings.py",
+    "session/memory.py",
+)
 """The code that turns records into values."""
 
 

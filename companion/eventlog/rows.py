@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,6 +25,9 @@ MIGRATIONS = (
 """Applied in order; their count is the file's user_version. Never change one, add one."""
 
 COLUMNS = ("revision", "at", "kind", "data", "checksum")
+
+_LARGEST = 2**63 - 1
+"""SQLite's largest integer."""
 
 _NO_DAMAGE = ("locked", "busy", "full", "readonly", "unable to open", "I/O error", "interrupted")
 """Words of SQLite's messages about a file that may be whole."""
@@ -155,7 +157,7 @@ def read_rows(
     order: str = "ASC",
     *,
     after: int = 0,
-    last: int = sys.maxsize,
+    last: int = _LARGEST,
     moves: bool = True,
 ) -> Iterator[tuple[Row, bool]]:
     """Every row, with or without moves, and whether it is as it was written.

@@ -26,7 +26,7 @@ from companion.eventlog.projection import GameSpan, project, spans_of, visible_r
 from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
 from companion.eventlog.state import STRENGTHS
 from companion.history.accuracy import offered_before
-from companion.history.results import Result, dice_of, spans_of_revisions
+from companion.history.results import Result, rolls_and_misread, spans_of_revisions
 from companion.wire.structs import WireError, convert, plain
 
 PIECE = 10_000
@@ -78,7 +78,7 @@ class SavedGame:
         """How it stands or ended."""
         state, players = self.state, range(self.state.players)
         moves = "\n".join(to_lines(self.start, self.events, self.names))
-        rolls, misread = dice_of(self.events, dict(self.offered))
+        rolls, misread = rolls_and_misread(self.events, dict(self.offered))
         return Result(
             number=self.number,
             at=self.at,

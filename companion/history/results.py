@@ -84,7 +84,7 @@ class Result:
         return tuple(player for rank, player in self.ranking if rank == 1) if is_won else ()
 
 
-def dice_of(
+def rolls_and_misread(
     events: Iterable[Event], offered: Mapping[int, Roll | None]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
     """The `rolls` and `misread` of a result.

@@ -330,7 +330,7 @@ def service_environ(*named: Path | None) -> Mapping[str, str]:
 
 
 def environ_to_change(command: str, *named: Path | None) -> Mapping[str, str]:
-    """The same for a command that changes the table.
+    """The environment of a command that changes the table: as `service_environ`.
 
     Raises:
         ServiceError: It is the service's, which only root may change.

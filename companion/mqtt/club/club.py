@@ -99,7 +99,7 @@ class Club:
         self._unkept: dict[tuple[str, str], Result] = {}
         self._is_failing = False
         self._complained: set[str] = set()
-        self._made: View | None = None  # but for its version and tables
+        self._made: View | None = None  # the last one; tables change without the rest
         self._rated: tuple[Sequence[Result], Ratings] | None = None
 
     @property
@@ -132,7 +132,8 @@ class Club:
     def view(self) -> View:
         """The club night now."""
         with self._notifier.transaction():
-            evening = self._tonight()
+            evening, version = self._tonight(), self._notifier.version
+            tables = tuple(sorted(self._tables.values(), key=by_name))
             made = self._made
             if made is None or made.evening != evening:
                 results = self._in_order()
@@ -143,11 +144,12 @@ class Club:
                     tonight.done,
                     tonight.places,
                     tonight.rated,
+                    version,
+                    tables,
                     known=tuple(known_names(evening, self._evenings.values(), results)),
                     earlier=tuple(sorted({each.evening for each in earlier} - {""}, reverse=True)),
                 )
-            tables = tuple(sorted(self._tables.values(), key=by_name))
-            return replace(made, version=self._notifier.version, tables=tables)
+            return replace(made, version=version, tables=tables)
 
     def summary(self, evening: str) -> Summary | None:
         """An evening by its id; None if nothing is known of it."""

@@ -55,10 +55,10 @@ class View(Summary):
         earlier: Ids of earlier evenings with games, the latest first.
     """
 
-    version: int = 0
-    tables: tuple[TableView, ...] = ()
-    known: tuple[str, ...] = ()
-    earlier: tuple[str, ...] = ()
+    version: int
+    tables: tuple[TableView, ...]
+    known: tuple[str, ...]
+    earlier: tuple[str, ...]
 
 
 def summary_of(evening: Evening, results: Sequence[Result], before: Ratings) -> Summary:
