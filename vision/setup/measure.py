@@ -72,12 +72,13 @@ def shown_dice(pixels: Pixels, calibration: Calibration) -> tuple[ShownDie, ...]
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
-    return tuple(_shown(pixels, seen[die.centre_xy]) for die in dice)
+    return tuple(_shown(pixels, seen[die.centre_xy], die.value) for die in dice)
 
 
-def _shown(pixels: Pixels, die: DieEvidence) -> ShownDie:
+def _shown(pixels: Pixels, die: DieEvidence, value: int | None) -> ShownDie:
+    """Measure one die; a moving one shows no value, and its pips are smeared."""
     taken_for = tuple(float(chance) for chance in die.colours)
-    pips = pip_colour(pixels, die.corners, die.value)
+    pips = pip_colour(pixels, die.corners, value)
     return ShownDie(die.centre_xy, die.corners, face_colour(pixels, die.corners), taken_for, pips)
 
 

@@ -1,17 +1,20 @@
-"""A roll is taken for read once two readings in a row agree on it."""
+"""A roll is read once two readings in a row agree on it; pips are measured of dice at rest."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
+import cv2
+import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE
 from companion.errors import CalibrationError
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedReader, bad, ok, picture
+from tests.vision.trays import SIX, tray
 from vision.calibration.calibration import Calibration
 from vision.reading import Frame, Reading
-from vision.setup.measure import read_roll
+from vision.setup.measure import read_roll, shown_dice
 
 
 @pytest.fixture
@@ -46,3 +49,13 @@ def test_a_camera_without_a_picture_is_named(reader: ScriptedReader) -> None:
         read_roll(camera, Calibration((320, 240)), patience_s=1.0)
     assert caught.value.reason == "no_picture"
     assert reader.asked == []
+
+
+def test_the_smeared_pips_of_a_moving_die_are_not_measured() -> None:
+    pixels = tray(SIX).copy()
+    smeared = cv2.filter2D(pixels, -1, np.full((1, 19), 1 / 19))
+    at_yellow = np.s_[112:202, 316:406]
+    pixels[at_yellow] = smeared[at_yellow]
+    dice = shown_dice(pixels, Calibration((640, 480)))
+    unmeasured = [die.centre_xy for die in dice if die.pips_bgr is None]
+    assert unmeasured == [pytest.approx((361.0, 157.0), abs=5.0)]
