@@ -274,11 +274,11 @@ class CameraLoop:
             self._publish()
 
     def _take(self, frame: Frame, camera: Camera) -> None:
-        if self._light_at is not None and not self._is_lit_steadily(frame, self._light_at):
-            return
         if self._tracker.camera is CameraState.LOST:
             with self._mutex:
                 self._tracker.on_camera_restored(_state_of(camera))
+        if self._light_at is not None and not self._is_lit_steadily(frame, self._light_at):
+            return
         observed = self._tracker.measure_motion(frame)
         if observed.is_due:
             with self._mutex:

@@ -85,3 +85,13 @@ def test_a_lamp_that_never_stands_still_is_not_waited_for() -> None:
     lamp.now = None
     lamp.pass_frames(25)
     assert table.reports[-1].roll is not None
+
+
+def test_a_camera_that_comes_back_black_is_noticed_behind_the_lamp_too() -> None:
+    black = np.zeros_like(REST)
+    table = Table([*[REST] * 5], later=[[black] * 15])
+    table.live.use_lamp_schedule(lambda at_s: None if at_s > 100.55 else "blue")
+    table.turns(6)
+    assert table.reports[-1].fault == "lost"
+    table.turns(14)  # the lamp changes all the while
+    assert table.reports[-1].fault == "dark"
