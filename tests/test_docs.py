@@ -7,6 +7,7 @@ import re
 import string
 import subprocess
 import tomllib
+from pathlib import Path
 
 import click
 import pytest
@@ -61,19 +62,32 @@ def test_make_targets_in_the_readme_are_there(target: str) -> None:
     assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 
 
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
-def test_links_of_the_readme_lead_somewhere(link: str) -> None:
-    assert (ROOT / link).exists()
+PAGES = [
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "README.md",
+    ROOT / "vision/weights/README.md",
+]
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "docs").glob("*.md")))
-def test_files_and_links_in_the_documents_are_there(name: str) -> None:
-    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    paths = re.findall(r"`((?:companion|vision|hardware|web|docs|tests)/[\w/.-]+)`", text)
-    paths += re.findall(r"\btests/[\w/.-]*\w", text)  # in commands, too
-    assert [path for path in paths if not (ROOT / path).exists()] == []
-    links = re.findall(r"\]\(([\w./-]+)(?:#[\w-]+)?\)", text)
-    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_links_in_the_documents_are_there(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:companion|vision|hardware|web|docs|tests)/[\w/.-]+)`", text)
+    named += re.findall(r"\btests/[\w/.-]*\w", text)  # in commands, too
+    assert [each for each in named if not (ROOT / each).exists()] == []
+    for link, anchor in re.findall(r"\]\(([\w./-]*)(#[\w-]+)?\)", text):
+        target = (path.parent / link) if link else path
+        assert target.exists(), link
+        if anchor:
+            assert anchor in _anchors(target.read_text(encoding="utf-8")), f"{link}{anchor}"
+
+
+def _anchors(text: str) -> set[str]:
+    """The anchors that a Markdown page has as GitHub shows it: its headings and its own ones."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    words = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    own = re.findall(r'<a id="([\w-]+)"', text)
+    return {"#" + name for name in (*(each.replace(" ", "-") for each in words), *own)}
 
 
 def test_tables_and_club_have_users_where_the_broker_wants_them() -> None:
