@@ -208,6 +208,7 @@ def test_a_backup_does_not_touch_the_part_of_another(
 
 def test_a_backup_deletes_what_a_killed_one_left(table: Stage, tmp_path: Path) -> None:
     if not (child := os.fork()):
+        tempfile.tempdir = str(tmp_path)
         tarfile.TarFile.add = lambda *_: os._exit(0)  # type: ignore[method-assign]
         backed_up(table, tmp_path)
     os.waitpid(child, 0)
