@@ -27,7 +27,10 @@ LARGEST_BYTES = 4 * 1024**3
 """No backup of a table comes near this; an archive that claims more is refused."""
 
 LARGEST_READ_BYTES = 1024**2
-"""Bytes unpacked at a time; a few kilobytes can hold gigabytes."""
+"""Bytes unpacked at a time, and of one header; a few kilobytes can hold gigabytes."""
+
+_Damage = (OSError, tarfile.TarError, EOFError, zlib.error, ValueError)
+"""What a damaged archive raises while it is read."""
 
 
 def settings_in(source: Path) -> bytes | None:
@@ -36,11 +39,11 @@ def settings_in(source: Path) -> bytes | None:
         return None
     try:
         with _Unpacked(source) as unpacked, tarfile.open(fileobj=unpacked, mode="r:") as archive:
-            for member in _harmless(archive, source):
+            for member in _harmless(archive, unpacked, source):
                 if member.name == CONFIG:
                     file = archive.extractfile(member)
                     return None if file is None else file.read(LARGEST_READ_BYTES)
-    except (OSError, tarfile.TarError, EOFError, zlib.error, ServiceError):
+    except (*_Damage, ServiceError):
         pass  # the restore says what is wrong with it
     return None
 
@@ -93,7 +96,7 @@ def restore_backup(
                 with suppress(OSError):
                     new_config.unlink()
         return backed_up, kept if had_data else None
-    except (OSError, tarfile.TarError, EOFError, zlib.error) as error:
+    except _Damage as error:
         raise ServiceError(
             f"{source}: cannot be restored into {data_dir}: {reason(error)}"
         ) from error
@@ -174,7 +177,7 @@ def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:
         _Unpacked(source) as unpacked,
         tarfile.open(fileobj=unpacked, mode="r:") as archive,
     ):
-        members = {member.name: member for member in _harmless(archive, source)}
+        members = {member.name: member for member in _harmless(archive, unpacked, source)}
         backed_up = _manifest(archive, members.get(MANIFEST), source)
         for name, member in members.items():
             if name.startswith(f"{DATA}/"):
@@ -190,15 +193,25 @@ def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:
 
 
 class _Unpacked(gzip.GzipFile):
-    """The archive without its compression; long headers, which tarfile keeps whole, are refused."""
+    """The archive without its compression. Long headers, which tarfile keeps whole, are refused.
+
+    Attributes:
+        may_read: Bytes that may be read before it is set again.
+    """
+
+    may_read = LARGEST_READ_BYTES
 
     def read(self, size: int | None = -1) -> bytes:
-        if size is None or not 0 <= size <= LARGEST_READ_BYTES:
+        if size is None or not 0 <= size <= self.may_read:
             raise OSError(errno.EFBIG, "a header is longer than any of a backup")
-        return super().read(size)
+        data = super().read(size)
+        self.may_read -= len(data)
+        return data
 
 
-def _harmless(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo]:
+def _harmless(
+    archive: tarfile.TarFile, unpacked: _Unpacked, source: Path
+) -> Iterator[tarfile.TarInfo]:
     """The archive's plain files; anything that would lie elsewhere ends the restore."""
     total = 0
     for member in archive:
@@ -208,7 +221,9 @@ def _harmless(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInf
         total += member.size
         if total > LARGEST_BYTES:
             raise ServiceError(f"{source}: larger than any backup of a table")
+        unpacked.may_read = LARGEST_READ_BYTES
         yield member
+    unpacked.may_read = LARGEST_BYTES
 
 
 def _manifest(archive: tarfile.TarFile, member: tarfile.TarInfo | None, source: Path) -> BackedUp:

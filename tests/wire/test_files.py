@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -62,13 +63,49 @@ def test_a_file_in_another_encoding_is_told_with_its_line_and_a_cure(tmp_path: P
         read_toml(path)
 
 
-def test_a_backup_with_an_endless_header_is_refused(tmp_path: Path) -> None:
+def _endless_header() -> bytes:
     """A header of the pax form, which tarfile reads as a whole, with a length of 8 GB."""
     header = tarfile.TarInfo("x")
     header.type, header.size = tarfile.XHDTYPE, 8 * 1024**3 - 1
+    return header.tobuf(tarfile.USTAR_FORMAT) + bytes(5_000_000)
+
+
+def _endless_map() -> bytes:
+    """A sparse file whose map of holes always goes on in the next block."""
+    header = tarfile.TarInfo("x")
+    header.type = tarfile.GNUTYPE_SPARSE
+    block = bytearray(header.tobuf(tarfile.GNU_FORMAT))
+    block[482] = 1
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block) + (b"00000000001\0" * 42 + b"\1" + bytes(7)) * 10_000
+
+
+def _endless_list() -> bytes:
+    """A sparse file of the pax form, with a list of millions of holes."""
+    header = tarfile.TarInfo("x")
+    header.size = 3_000_000
+    header.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    return header.tobuf(tarfile.PAX_FORMAT) + b"1500000\n" + b"1\n" * 1_500_000
+
+
+@pytest.mark.parametrize("archive", [_endless_header, _endless_map, _endless_list])
+def test_a_backup_with_an_endless_header_is_refused(
+    tmp_path: Path, archive: Callable[[], bytes]
+) -> None:
     file = tmp_path / "b.tar.gz"
-    file.write_bytes(gzip.compress(header.tobuf(tarfile.USTAR_FORMAT) + bytes(5_000_000)))
+    file.write_bytes(gzip.compress(archive(), 1))
     with pytest.raises(ServiceError, match="a header is longer than any of a backup"):
+        restore_backup(file, tmp_path / "data", tmp_path / "config.toml", now=NOW)
+
+
+def test_a_backup_with_a_wrong_map_of_holes_is_refused(tmp_path: Path) -> None:
+    header = tarfile.TarInfo("x")
+    header.size = 512
+    header.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    file = tmp_path / "b.tar.gz"
+    file.write_bytes(gzip.compress(header.tobuf(tarfile.PAX_FORMAT) + b"many\n" + bytes(507)))
+    with pytest.raises(ServiceError, match="no backup, or a damaged one"):
         restore_backup(file, tmp_path / "data", tmp_path / "config.toml", now=NOW)
 
 
