@@ -225,8 +225,18 @@ def test_an_old_python_is_refused_by_its_version(machine: Machine) -> None:
     machine.python(too_old=True)
     done = machine.set_up("play")
     assert done.returncode == 1
-    assert "expected Python 3.11 or newer" in done.stderr
+    assert "expected Python 3.11 to 3.14" in done.stderr
     assert "found Python 3.9.2" in done.stderr
+
+
+def test_a_python_without_wheels_is_used_only_if_it_is_named(machine: Machine) -> None:
+    newer = "import sys; sys.version_info = (3, 15, 2); exec(sys.argv[1])"
+    machine.program("python3", f"shift\nexec {sys.executable} -c '{newer}' \"$@\"")
+    named = machine.set_up("play", DRY_RUN="1")
+    assert f"would make .venv with {machine.bin / 'python3'}\n" in named.stdout
+    machine.program("python3.14")
+    found = machine.set_up("play", DRY_RUN="1", PYTHON="")
+    assert "would make .venv with python3.14\n" in found.stdout
 
 
 def test_a_pi_gets_camera_and_pins_from_apt_and_a_venv_that_sees_them(machine: Machine) -> None:
