@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 from flask.testing import FlaskClient
 
 from tests.web.browsing import OpenPage
 from web.modules import STATIC, modules_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.mark.parametrize("entry", ["play/page.js", "table/page.js", "games/page.js"])
@@ -61,3 +65,14 @@ def test_a_page_that_lost_a_part_offers_to_load_again(
     offer.click()
     page.locator("#late").wait_for(state="detached")
     page.locator("main:not([hidden])").wait_for()
+
+
+def test_a_page_without_scripts_does_not_call_the_browser_old(
+    chromium: Browser, address: str
+) -> None:
+    with chromium.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(address)
+        assert page.locator("noscript p").inner_html() == "This page needs JavaScript."
+        late = page.locator("#late")
+        assert late.evaluate("(late) => getComputedStyle(late).display") == "none"
