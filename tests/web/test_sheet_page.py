@@ -60,6 +60,14 @@ COVERED = """(boxes, state) => {
 """Boxes that would cover their number with the dice that make it."""
 
 
+PARTED = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(':where(button, select, input) { margin: 2px; }');
+  document.adoptedStyleSheets = [sheet];
+}"""
+"""A browser's own margins, which any rule of the page's goes before."""
+
+
 LETTERS = """(scale) => {
   const root = document.documentElement;
   root.style.fontSize = '';
@@ -101,6 +109,15 @@ class TestTheSheetOnAPhone:
         box.click()
         page.get_by_role("button", name="Done").click()
         wait_until(page, lambda: stage.state.answers[0] is not None)
+
+    def test_a_browser_that_parts_its_buttons_makes_no_box_smaller(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        """As Safari before 16.4, which has 2 px around each."""
+        page = ready(open_page("/", size_wh=PHONE_SMALL, token=put(stage, "action1")[0]))
+        before = page.evaluate(SIDES)
+        page.evaluate(PARTED)
+        assert page.evaluate(SIDES) == before
 
     def test_nothing_moves_between_the_phases(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "roll")
