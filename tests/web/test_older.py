@@ -59,6 +59,14 @@ def test_a_style_sheet_uses_nothing_newer(name: str) -> None:
         assert all(with_has) or not any(with_has), f"{selectors}: without :has() all is discarded"
 
 
+def test_the_text_of_a_button_is_centred_once() -> None:
+    """Chromium 85 moves a link's text that is centred as text and, besides, as part of a grid."""
+    (declared,) = re.findall(
+        r"\.big,[^{}]*\{([^{}]*text-align: center[^{}]*)\}", style_of("base") or ""
+    )
+    assert not re.search(r"(place|justify)-items: center", declared)
+
+
 @pytest.mark.parametrize(
     ("name", "boxes"),
     [
