@@ -28,11 +28,12 @@ def rows_in_database(data: bytes) -> Iterator[Row]:
 def rows_in_wal(data: bytes) -> Iterator[Row]:
     """Every whole row on the frames of a write-ahead log, up to its last commit.
 
-    Frames of an earlier use of the file carry another salt and are passed over.
+    Frames of an earlier use of the file carry another salt and are passed over. So is one that is
+    cut short: a full disk stopped its write, and its step was refused.
     """
     size = _page_size(int.from_bytes(data[8:12]))
     step = FRAME_HEADER + size
-    starts = range(WAL_HEADER, len(data), step)
+    starts = range(WAL_HEADER, len(data) - step + 1, step)
     salts = Counter(data[at + 8 : at + 16] for at in starts)
     salt = data[16:24] if data[16:24] in salts else max(salts, key=salts.__getitem__, default=b"")
     current = [at for at in starts if data[at + 8 : at + 16] == salt]

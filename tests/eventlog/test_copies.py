@@ -162,6 +162,21 @@ def test_frames_behind_a_bad_one_in_the_write_ahead_log_are_kept(
     assert (directory / "games.damaged-1-wal").read_bytes() == bytes(data)
 
 
+@pytest.mark.parametrize("short", [1, 100])
+def test_a_step_that_a_full_disk_cut_short_does_not_come_back(tmp_path: Path, short: int) -> None:
+    directory, copy = tmp_path / "table", tmp_path / "copy"
+    copy.mkdir()
+    store = SqliteStore(directory)
+    store.append((RECORDS[0],))
+    shutil.copy(directory / JOURNAL_NAME, copy)
+    store.append((RECORDS[1],))
+    shutil.copy(directory / FILE_NAME, copy)
+    (copy / WAL_NAME).write_bytes((directory / WAL_NAME).read_bytes()[:-short])
+    store.close()
+    assert reopened(copy) == (RECORDS[:1], None)
+    assert not list(copy.glob("*damaged*"))
+
+
 def test_an_empty_database_is_filled_from_the_journal_and_reported(
     copies: Callable[[], Path],
 ) -> None:
