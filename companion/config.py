@@ -318,8 +318,9 @@ def _with_file(config: Config, path: Path) -> Config:
     return config
 
 
-def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+def _unknown(name: str, known: list[str], prefix: str = "") -> str:
+    bare = [each.removeprefix(prefix) for each in known]  # else its letters count as a likeness
+    near = [prefix + each for each in difflib.get_close_matches(name[len(prefix) :], bare, n=1)]
     hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
     return f"unknown setting {name!r}{hint}"
 
@@ -329,7 +330,7 @@ def _with_environment(config: Config, environ: Mapping[str, str]) -> Config:
     for key, value in environ.items():
         if key.startswith(ENVIRONMENT_PREFIX):
             if key not in known:
-                raise ConfigError(f"environment: {_unknown(key, list(known))}")
+                raise ConfigError(f"environment: {_unknown(key, [*known], ENVIRONMENT_PREFIX)}")
             try:
                 value.encode()
             except UnicodeEncodeError:

@@ -132,7 +132,8 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environ", "said"),
     [
-        ({"DICE_COMPANION_WEB_PROT": "1"}, "DICE_COMPANION_WEB_PORT"),
+        ({"DICE_COMPANION_WEB_PROT": "1"}, "did you mean 'DICE_COMPANION_WEB_PORT'?"),
+        ({"DICE_COMPANION_BOGUS": "1"}, "'DICE_COMPANION_BOGUS'; known are DICE_COMPANION_CAMERA_"),
         ({"DICE_COMPANION_WEB_PORT": "many"}, "expected a whole number, got 'many'"),
         ({"DICE_COMPANION_SOUND_VOLUME": "201"}, "expected 0 to 200, got '201'"),
         ({"DICE_COMPANION_LAMP_BRIGHTNESS": "2"}, "expected 0.05 to 1, got '2'"),
