@@ -262,7 +262,7 @@ def _words(bare: Any, extra: Mapping[str, Any], value: object) -> tuple[str, str
         is_text = isinstance(value, type(next(iter(known))))
         return " or ".join(map(str, known)), "choice" if is_text else "text"
     if isinstance(bare, inspect.StrType):
-        if isinstance(value, str) and bare.max_length is not None:
+        if isinstance(value, str) and len(value) > (bare.max_length or len(value)):
             return f"at most {bare.max_length} characters", "longest"
         return "a text", "text"
     if isinstance(bare, (inspect.ListType, inspect.TupleType)):

@@ -32,7 +32,7 @@ class Leaf(Struct, forbid_unknown_fields=True):
 
     size: Size
     kind: Annotated[str, one_of(("oak", "ash"))] = "oak"
-    note: Annotated[str, Meta(max_length=3)] | None = None
+    note: Annotated[str, Meta(min_length=1, max_length=3)] | None = None
     share: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.0
 
 
@@ -66,6 +66,11 @@ class Tree(Struct):
             {"leaf": [{"size": 1, "note": "long"}]},
             "leaf 1: note: expected at most 3 characters, got 'long'",
             "longest",
+        ),
+        (
+            {"leaf": [{"size": 1, "note": ""}]},
+            "leaf 1: note: expected a text, got ''",
+            "text",
         ),
         (
             {"leaf": [{"size": 1, "sort": 2}]},
