@@ -11,6 +11,7 @@ from flask import Flask
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from vision.simulation.camera import ALL_MISHAPS, TROUBLES
+from web.connection import error_answer
 from web.openapi import document
 
 Json = dict[str, Any]
@@ -112,6 +113,18 @@ def test_every_route_is_described_and_every_description_has_a_route(app: Flask) 
 def test_every_reference_leads_somewhere() -> None:
     names = set(re.findall(r"#/components/schemas/(\w+)", str(document("1"))))
     assert names == set(SCHEMAS)
+
+
+def test_what_the_server_itself_answers_is_described() -> None:
+    media, _, _ = dict(error_answer(413).headers)["Content-Type"].partition(";")
+    answers = [
+        operation["responses"]["413"]
+        for path in document("1")["paths"].values()
+        for operation in path.values()
+        if "413" in operation["responses"]
+    ]
+    assert len(answers) > 20
+    assert all({media, "application/json"} == set(each["content"]) for each in answers)
 
 
 def test_every_link_names_an_operation() -> None:

@@ -55,6 +55,7 @@ def _operation(operation: Operation, by_kind: Json) -> Json:
         if is_page
         else {"application/json": {"schema": by_kind[str(Problem)]}}
     )
+    short = {"text/plain": {"schema": {"type": "string"}}}  # the server itself reads no long one
     done: Json = {"description": operation.summary, "content": {}}
     for media in operation.media:
         is_json = operation.reply is not None and media == "application/json"
@@ -71,7 +72,10 @@ def _operation(operation: Operation, by_kind: Json) -> Json:
             "200": done,
             **{str(status): {**done, "description": _STATUS[status]} for status in operation.alike},
             **{
-                str(status): {"description": _STATUS[status], "content": problem}
+                str(status): {
+                    "description": _STATUS[status],
+                    "content": problem | short if status == 413 else problem,
+                }
                 for status in operation.failures
             },
         },
