@@ -36,7 +36,10 @@ def write_drawing(wanted: Path, picture: Pixels, taken: Collection[str] = ()) ->
     while os.path.realpath(target) in taken or not _may_be_written(target):
         target = wanted.with_stem(f"{wanted.stem}_{number}")
         number += 1
-    done, data = cv2.imencode(".jpg", picture)
+    try:
+        done, data = cv2.imencode(".jpg", picture)
+    except cv2.error:  # newer ones than OpenCV 4.6 return False instead
+        done = False
     try:
         if not done:
             raise OSError(0, "the picture is too large for a JPEG")
