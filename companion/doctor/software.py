@@ -13,7 +13,7 @@ PYTHON = (3, 11)
 _PIP = ".venv/bin/python -m pip"
 
 PACKAGES = {
-    "click": ("click", (8, 2)),
+    "click": ("click", (8, 2, 1)),
     "msgspec": ("msgspec", (0, 22)),
     "cv2": ("opencv", (4, 6)),
     "numpy": ("numpy", (1, 24)),
@@ -23,7 +23,7 @@ PACKAGES = {
     "segno": ("segno", (1, 5)),
     "simplejpeg": ("simplejpeg", (1, 7, 1)),
     "rich": ("rich", (13, 0)),
-    "openskill": ("openskill", (6, 0)),
+    "openskill": ("openskill", (6, 2)),
     "paho.mqtt": ("paho-mqtt", (2, 1)),
 }
 """Module, name in the report, and lowest version (as in pyproject.toml)."""
