@@ -85,7 +85,7 @@ def open_button(
             lambda *_: session.say_again(),
             config=timing,
             on_state=tells_of("repeat"),
-            may_be_late=_may_be_late(panel),
+            may_be_late=_may_be_late(config, panel),
         )
         stack.callback(again.close)
         notes.append(f"second button (say it again): GPIO{repeat_pin}")
@@ -122,9 +122,10 @@ def _wiring(config: Config) -> LampPins:
     return LampPins(**asdict(config.lamp))
 
 
-def _may_be_late(panel: Panel) -> bool:
-    """Whether a part beside the button is waited for: it must not cost a service its page."""
-    return is_service() or not panel.is_open
+def _may_be_late(config: Config, panel: Panel) -> bool:
+    """Whether a part beside the button is waited for: where the button is, and by a service."""
+    is_looked_for = config.panel.factory == "auto" and is_raspberry_pi()
+    return is_looked_for or is_service() or not panel.is_open
 
 
 def _pins_of(panel: Panel) -> str:
@@ -145,7 +146,7 @@ def open_lamp(
     wiring = _wiring(config)
     if not wiring.pins or not panel.has_pin:
         return
-    lamp = light_up(_pins_of(panel), wiring, may_be_late=_may_be_late(panel))
+    lamp = light_up(_pins_of(panel), wiring, may_be_late=_may_be_late(config, panel))
     stack.callback(lamp.close)
     lamp.start()
     was_lost = False
@@ -173,7 +174,7 @@ def open_buzzer(
         return
     from hardware.buzzer import open_buzzer as sound_out
 
-    buzzer = sound_out(_pins_of(panel), pin, may_be_late=_may_be_late(panel))
+    buzzer = sound_out(_pins_of(panel), pin, may_be_late=_may_be_late(config, panel))
     stack.callback(buzzer.close)
     session.subscribe(Topic.ANNOUNCEMENT, lambda said: buzzer.play(said.kind))
     notes.append(f"buzzer: GPIO{pin}")

@@ -39,11 +39,7 @@ def test_button_lamp_and_buzzer_are_taken_when_they_come(
         monkeypatch.setattr(room, "make_factory", make)
     for name in ("button.REOPEN_EVERY_S", "lamp.REOPEN_S"):
         monkeypatch.setattr(f"hardware.{name}", 0.01)
-    if is_service:
-        monkeypatch.setenv("NOTIFY_SOCKET", "/run/systemd/notify")
-    else:
-        (tmp_path / "model").write_bytes(b"Raspberry Pi 5 Model B Rev 1.0\0")
-        monkeypatch.setattr(board, "MODEL_FILE", tmp_path / "model")
+    start_as(is_service, tmp_path, monkeypatch)
     config = Config(data_dir=tmp_path)
     config = replace(
         config,
@@ -69,9 +65,11 @@ def test_button_lamp_and_buzzer_are_taken_when_they_come(
         app.close()
 
 
-def test_a_pin_that_another_program_holds_costs_a_service_no_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_service", [True, False])
+def test_a_pin_that_another_program_holds_costs_no_game(
+    is_service: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Neither with `auto` on a Pi nor with the factory named in a service."""
     is_free = threading.Event()
     made: list[MockFactory] = []
 
@@ -87,12 +85,12 @@ def test_a_pin_that_another_program_holds_costs_a_service_no_game(
     monkeypatch.setattr(hardware.button, "make_factory", make)
     monkeypatch.setattr(hardware.lamp, "make_factory", make_busy)
     monkeypatch.setattr(hardware.lamp, "REOPEN_S", 0.01)
-    monkeypatch.setenv("NOTIFY_SOCKET", "/run/systemd/notify")
+    start_as(is_service, tmp_path, monkeypatch)
     config = Config(data_dir=tmp_path)
     config = replace(
         config,
         camera=replace(config.camera, source="none"),
-        panel=replace(config.panel, factory="lgpio"),
+        panel=replace(config.panel, factory="lgpio" if is_service else "auto"),
         lamp=replace(config.lamp, led_pin=LAMP),
         web=replace(config.web, host="127.0.0.1", port=0),
         sound=replace(config.sound, enabled=False),
@@ -107,6 +105,15 @@ def test_a_pin_that_another_program_holds_costs_a_service_no_game(
             time.sleep(0.01)
     finally:
         app.close()
+
+
+def start_as(is_service: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a service of any machine, or by hand on a Raspberry Pi."""
+    if is_service:
+        monkeypatch.setenv("NOTIFY_SOCKET", "/run/systemd/notify")
+        return
+    (folder / "model").write_bytes(b"Raspberry Pi 5 Model B Rev 1.0\0")
+    monkeypatch.setattr(board, "MODEL_FILE", folder / "model")
 
 
 def opened(chips: list[MockFactory]) -> set[str]:
