@@ -70,15 +70,17 @@ def open_button(
     stack.callback(panel.close)
     if panel.note is not None:
         LOGGER.info("button: %s", panel.note)
-    if factory == "auto" and panel.state == "mock":
+    is_replaced = factory == "auto" and panel.state == "mock"
+    if is_replaced:
         notes.append("No GPIO button found: use the button on the page.")
     else:
         notes.append(f"button: {panel.note or panel.state}")
     unused = [name for name in taken_pins(config) if name != "panel.pin"]
-    if unused and not panel.has_pin:
-        notes.append(f"{', '.join(unused)}: not used, because panel.factory is {factory}")
+    if unused and not _has_pins(config, panel):
+        why = "no pins were found" if is_replaced else f"panel.factory is {factory}"
+        notes.append(f"{', '.join(unused)}: not used, because {why}")
     repeat_pin = config.panel.repeat_pin
-    if repeat_pin is not None and panel.has_pin:
+    if repeat_pin is not None and _has_pins(config, panel):
         again = open_panel(
             _pins_of(panel),
             repeat_pin,
@@ -122,6 +124,11 @@ def _wiring(config: Config) -> LampPins:
     return LampPins(**asdict(config.lamp))
 
 
+def _has_pins(config: Config, panel: Panel) -> bool:
+    """Whether the parts beside the button have pins: those that were found, or mock ones as set."""
+    return panel.has_pin and (panel.state != "mock" or config.panel.factory == "mock")
+
+
 def _may_be_late(config: Config, panel: Panel) -> bool:
     """Whether a part beside the button is waited for: where the button is, and by a service."""
     is_looked_for = config.panel.factory == "auto" and is_raspberry_pi()
@@ -144,7 +151,7 @@ def open_lamp(
     from hardware.lamp import open_lamp as light_up
 
     wiring = _wiring(config)
-    if not wiring.pins or not panel.has_pin:
+    if not wiring.pins or not _has_pins(config, panel):
         return
     lamp = light_up(_pins_of(panel), wiring, may_be_late=_may_be_late(config, panel))
     stack.callback(lamp.close)
@@ -170,7 +177,7 @@ def open_buzzer(
     config: Config, session: Session, panel: Panel, stack: ExitStack, notes: list[str]
 ) -> None:
     pin = config.buzzer.pin
-    if pin is None or not panel.has_pin:
+    if pin is None or not _has_pins(config, panel):
         return
     from hardware.buzzer import open_buzzer as sound_out
 

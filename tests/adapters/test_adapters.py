@@ -218,9 +218,22 @@ def test_two_parts_on_one_pin_are_refused(config: Config) -> None:
         build(twice)
 
 
-def test_parts_that_need_pins_are_named_where_there_are_none(config: Config) -> None:
-    app = build(replace(config, panel=replace(config.panel, factory="none")))
+@pytest.mark.parametrize(
+    ("factory", "why"), [("none", "panel.factory is none"), ("auto", "no pins were found")]
+)
+def test_parts_that_need_pins_are_named_where_there_are_none(
+    factory: str, why: str, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hardware.button.make_factory", without_lgpio)
+    app = build(replace(config, panel=replace(config.panel, factory=factory)))
     app.close()
     (note,) = [note for note in app.notes if "not used" in note]
     assert note.startswith("panel.repeat_pin, lamp.red_pin, lamp.green_pin, lamp.blue_pin, buzzer.")
-    assert note.endswith(": not used, because panel.factory is none")
+    assert note.endswith(f": not used, because {why}")
+    assert not any(note.startswith(("second button", "lamp:", "buzzer:")) for note in app.notes)
+
+
+def without_lgpio(name: str) -> MockFactory:
+    if name == "lgpio":
+        raise ModuleNotFoundError("lgpio is not installed")
+    return make_factory(name)
