@@ -204,7 +204,7 @@ def examine(
             has_chip=any(Path("/dev").glob("gpiochip*")),
             table=table if flags.get("panel.factory") is None else None,
         )
-    yield from check_pin_factory(os.environ)
+    yield from check_pin_factory(os.environ, config.panel.factory)
     yield from check_camera_node(config.camera.source, is_pi)
     if broken & {"opencv", "numpy"} and config.camera.source != "none":
         yield note("camera", "not checked: OpenCV cannot be loaded", "see above")

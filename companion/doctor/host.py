@@ -130,9 +130,10 @@ def check_sound_rights(devices: Sequence[str], may_use: Sequence[str]) -> list[F
     return []
 
 
-def check_pin_factory(environ: Mapping[str, str]) -> list[Finding]:
-    """Report a setting of gpiozero that this program does not use."""
-    if name := environ.get("GPIOZERO_PIN_FACTORY"):
+def check_pin_factory(environ: Mapping[str, str], factory: str) -> list[Finding]:
+    """Report a setting of gpiozero that this program does not use, where its own is not set."""
+    name = environ.get("GPIOZERO_PIN_FACTORY")
+    if name and factory == "auto":
         text = f"GPIOZERO_PIN_FACTORY={name} is not used"
         return [note("pins", text, "set panel.factory, or start with --pins")]
     return []

@@ -273,10 +273,10 @@ def test_what_a_pi_says_of_itself_is_asked_and_told(
         "disk": "lost at power-off",
         "service": "installed, but failed",
         "backup": "none yet",
-        "pins": "pigpio is not used",
         "broker": "127.0.0.1:1: Connection refused",
     }
     assert [name for name, text in expected.items() if text not in told.get(name, "")] == []
+    assert "pins" not in told, "chosen with --pins"
     assert "/dev/video10 is a codec of the Pi" in out
     assert "button       on the page, as set" in out
 

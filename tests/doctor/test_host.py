@@ -107,9 +107,11 @@ def test_a_sound_card_without_permission_names_the_group() -> None:
 
 
 def test_a_pin_factory_of_gpiozero_is_said_to_be_ignored() -> None:
-    assert check_pin_factory({}) == []
-    (finding,) = check_pin_factory({"GPIOZERO_PIN_FACTORY": "pigpio"})
+    environ = {"GPIOZERO_PIN_FACTORY": "pigpio"}
+    assert check_pin_factory({}, "auto") == []
+    (finding,) = check_pin_factory(environ, "auto")
     assert "pigpio is not used" in finding.text
+    assert check_pin_factory(environ, "lgpio") == [], "it was chosen here, as the cure says"
 
 
 @pytest.mark.parametrize(
