@@ -158,6 +158,7 @@ class Installation(ABC):
         self._run(["cp", "--archive", "--link", str(self._venv), part])
         self._run(["mv", "--no-target-directory", part, str(self._copy)])
         self._change()
+        self._sync()  # trying it out takes a while, and without its files not even update starts
 
     @abstractmethod
     def _remember(self) -> None:

@@ -59,17 +59,31 @@ def test_the_new_version_is_on_the_disk_before_the_old_one_is_deleted(
     sources: Sources, places: Places
 ) -> None:
     """A plug pulled after an update must not leave empty files and no way back."""
+    done = commands_of_an_update(sources, places)
+    last = len(done) - done[::-1].index("sync")
+    assert set(done[last:]) == {"rm", "mv"}
+
+
+def test_the_new_version_is_on_the_disk_before_it_is_tried(
+    sources: Sources, places: Places
+) -> None:
+    """A plug pulled meanwhile must not empty the file that lets Python find the program."""
+    done = commands_of_an_update(sources, places)
+    assert done[done.index("tried") - 2 : done.index("tried")] == [".ci/setup", "sync"]
+
+
+def commands_of_an_update(sources: Sources, places: Places) -> list[str]:
+    """The programs that an update runs, and when the new version was tried."""
     sources.publish("two")
-    run, done = sources.installation._run, []
+    run, done = sources.installation._run, list[str]()
 
     def noted(command: Sequence[str]) -> str:
         done.append(command[0])
         return run(command)
 
     sources.installation._run = noted
-    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
-    last = len(done) - done[::-1].index("sync")
-    assert set(done[last:]) == {"rm", "mv"}
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: done.append("tried"))
+    return done
 
 
 def test_what_git_writes_in_an_update_is_on_the_disk_at_once(
