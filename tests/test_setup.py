@@ -7,6 +7,7 @@ which modules and libraries it has.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -231,12 +232,26 @@ def test_an_old_python_is_refused_by_its_version(machine: Machine) -> None:
 
 def test_a_python_without_wheels_is_used_only_if_it_is_named(machine: Machine) -> None:
     newer = "import sys; sys.version_info = (3, 15, 2); exec(sys.argv[1])"
-    machine.program("python3", f"shift\nexec {sys.executable} -c '{newer}' \"$@\"")
+    machine.program("python3", f"shift\nexec '{sys.executable}' -c '{newer}' \"$@\"")
     named = machine.set_up("play", DRY_RUN="1")
     assert f"would make .venv with {machine.bin / 'python3'}\n" in named.stdout
     machine.program("python3.14")
     found = machine.set_up("play", DRY_RUN="1", PYTHON="")
     assert "would make .venv with python3.14\n" in found.stdout
+
+
+def test_python_finds_the_project_without_the_file_that_pip_writes(tmp_path: Path) -> None:
+    script = (ROOT / ".ci" / "setup").read_text(encoding="utf-8")
+    (code,) = re.findall(r"<<'PY'\n(import sysconfig.*?)^PY$", script, re.DOTALL | re.MULTILINE)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
+    python = tmp_path / ".venv" / "bin" / "python"
+    for _ in range(2):
+        subprocess.run([python, "-c", code], cwd=ROOT, check=True)
+    (place,) = tmp_path.rglob("dice-companion.pth")
+    assert place.read_text(encoding="utf-8") == f"{ROOT}\n"
+    found = [python, "-P", "-c", "import companion; print(companion.__path__[0])"]
+    told = subprocess.run(found, cwd="/", env={}, check=True, capture_output=True, text=True)
+    assert told.stdout.strip() == str(ROOT / "companion")
 
 
 def test_a_pi_gets_camera_and_pins_from_apt_and_a_venv_that_sees_them(machine: Machine) -> None:
