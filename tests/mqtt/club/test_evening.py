@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,13 @@ from companion.config import Config
 from companion.mqtt.broker import Broker, Message
 from companion.mqtt.client import Link
 from companion.mqtt.club.app import ClubApp, build_club
+from companion.mqtt.club.results import evening_id
 from companion.mqtt.club.view import View
 from companion.mqtt.mosquitto import Mosquitto
 from companion.mqtt.payloads import encoded
 from companion.mqtt.topics import TableTopics
 from tests.conftest import ROOT
-from tests.mqtt.club.build import result, table_id
+from tests.mqtt.club.build import EIGHT, result, table_id
 from tests.waiting import until
 
 CLUB = "dienstag"
@@ -280,7 +282,7 @@ def test_a_broker_as_documented_hands_over_all_it_keeps(
     request.addfinalizer(late.close)
 
     def games() -> int:
-        found = late.club.summary("2026-11-24")
+        found = late.club.summary(evening_id(EIGHT, datetime.now().astimezone().tzinfo))
         return 0 if found is None else len(found.done.free)
 
     until(lambda: games() == 1100)
