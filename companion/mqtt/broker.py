@@ -52,8 +52,14 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message from the broker; `retained` when it was published before the subscription."""
+    """A message from the broker.
+
+    Attributes:
+        retained: It was published before the subscription.
+        keeps_s: Seconds for which the broker still keeps it; None if it does not say.
+    """
 
     topic: str
     payload: bytes
     retained: bool
+    keeps_s: int | None = None

@@ -332,7 +332,8 @@ class Link:
         except UnicodeDecodeError:
             return  # no topic of ours
         receive = self._on_message
-        _guarded(lambda: receive(Received(topic, bytes(got.payload), got.retain)))
+        keeps_s = getattr(got.properties, "MessageExpiryInterval", None)
+        _guarded(lambda: receive(Received(topic, bytes(got.payload), got.retain, keeps_s)))
 
     # -- trouble -----------------------------------------------------------------------------
 

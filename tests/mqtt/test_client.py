@@ -100,6 +100,18 @@ def test_messages_arrive_and_are_acknowledged(
     assert late.next("a/result") == Received("a/result", b"won", True)
 
 
+def test_the_broker_says_for_how_long_it_still_keeps_a_message(
+    mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
+) -> None:
+    table = link(mosquitto.broker)
+    table.publish(Message("a/result", b"won", True, keep_s=1000))
+    until(lambda: not table.waiting)
+    time.sleep(2.0)
+    keeps_s = listen(mosquitto.broker, "a/#").next("a/result").keeps_s
+    assert keeps_s is not None
+    assert 900 < keeps_s < 1000
+
+
 def test_the_last_will_tells_of_a_table_that_is_gone(
     mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
 ) -> None:

@@ -41,6 +41,7 @@ from companion.mqtt.club.view import (
     ratings_after,
     summary_of,
 )
+from companion.mqtt.results import KEEP_S
 from companion.mqtt.topics import Kind
 from companion.session.notifier import Notifier
 from companion.wire.structs import WireError, decoded, encode
@@ -301,8 +302,7 @@ class Club:
             if known is not None:
                 result = replace(known, game=game)
             else:
-                drawn = [each.drawn_at for each in self._tonight().rounds]
-                at = max([self._now_text(), *drawn])  # the clock may be set back after a draw
+                at = self._arrived_at(got)
                 result = self._placed(
                     Result(found.table, game, at, "", at), is_live=not got.retained
                 )
@@ -380,8 +380,17 @@ class Club:
             self._tables[table.id] = table
         self._notifier.touch()
 
-    def _now_text(self) -> str:
-        return self._now().astimezone(UTC).isoformat(timespec="milliseconds")
+    def _arrived_at(self, got: Received) -> str:
+        """When a result came to the broker, by the club's clock, in UTC."""
+        drawn = [each.drawn_at for each in self._tonight().rounds]
+        last = max([self._now_text(), *drawn])
+        if last in drawn:  # the clock was set back after that draw
+            return last
+        return self._now_text(KEEP_S - (got.keeps_s or KEEP_S))
+
+    def _now_text(self, ago_s: int = 0) -> str:
+        at = self._now() - timedelta(seconds=ago_s)
+        return at.astimezone(UTC).isoformat(timespec="milliseconds")
 
     def _tonight(self) -> Evening:
         today = self.today

@@ -11,6 +11,7 @@ from companion.mqtt.broker import Message, Received
 from companion.mqtt.club.club import Club
 from companion.mqtt.club.results import Result
 from companion.mqtt.club.store import ClubStore
+from companion.mqtt.results import KEEP_S
 from companion.mqtt.topics import Kind
 
 CLUB = "dienstag"
@@ -107,9 +108,11 @@ class ClubOnDisk:
         self.now += timedelta(milliseconds=10)
         return self.now
 
-    def publish(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
+    def publish(
+        self, topic: str, payload: bytes, *, retained: bool = False, keeps_s: int | None = None
+    ) -> None:
         """Let a message arrive."""
-        self.club.receive(Received(topic, payload, retained))
+        self.club.receive(Received(topic, payload, retained, keeps_s))
 
     def online(self, number: int, name: str = "", at: str = EIGHT) -> None:
         """Let a table say that it is there."""
@@ -118,10 +121,13 @@ class ClubOnDisk:
         state = payloads.encoded(board(name or f"Table {number}", at=at))
         self.publish(table.of(Kind.STATE), state)
 
-    def finish(self, number: int, game: payloads.Result, *, retained: bool = False) -> None:
-        """Let a table publish a result."""
+    def finish(
+        self, number: int, game: payloads.Result, *, retained: bool = False, ago_s: int = 0
+    ) -> None:
+        """Let a table's result arrive, which the broker has had for some seconds."""
         topic = topics.TableTopics(CLUB, table_id(number)).result(game.game)
-        self.publish(topic, payloads.encoded(game), retained=retained)
+        keeps_s = KEEP_S - ago_s
+        self.publish(topic, payloads.encoded(game), retained=retained, keeps_s=keeps_s)
 
 
 def with_players(club: ClubOnDisk, *names: str) -> None:

@@ -142,6 +142,26 @@ def test_rounds_of_the_same_players_keep_their_games_on_another_machine(
     second.store.close()
 
 
+def test_a_game_before_a_draw_is_of_no_later_round_on_another_machine(
+    club: ClubOnDisk, tmp_path: Path
+) -> None:
+    with_players(club, "Ada", "Ben")
+    club.club.draw(1)
+    club.now += timedelta(hours=1)
+    club.club.draw(2)
+    second = ClubOnDisk(tmp_path / "second")
+    second.now = club.now + timedelta(minutes=20)
+    second.publish(topics.evening(CLUB), club.sent[-1].payload, retained=True)
+    for game, minutes in ((1, 60), (2, 40)):  # both of them in the first round
+        ended = f"2026-11-24T{20 + (80 - minutes) // 60}:{(80 - minutes) % 60:02}:00+01:00"
+        won = result({"Ada": 1, "Ben": 2}, game=game, ended=ended)
+        second.finish(1, won, retained=True, ago_s=60 * minutes)
+    done = second.club.view().done
+    assert [[each and each.game.number for each in row] for row in done.rounds] == [[1], [None]]
+    assert [each.game.number for each in done.free] == [2]
+    second.store.close()
+
+
 def test_a_rating_follows_a_player_who_is_renamed(club: ClubOnDisk) -> None:
     club.finish(1, result({"Ada": 90, "Ben": 50}))
     club.now = club.now.replace(month=12, day=1)
