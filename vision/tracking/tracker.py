@@ -257,8 +257,13 @@ class TrayTracker:
             self._at_rest = (rest_frame(frame.pixels, rest.scene, rest.at_s, model.background),)
 
     def expect_throw(self) -> None:
-        """Withdraw the offered roll, because dice are about to be thrown."""
-        self._state = settle(self._state, self._state.read_s, moved=True)
+        """Withdraw the offered roll, because dice are about to be thrown.
+
+        A roll confirmed before a restart, whose dice were not seen since, is not awaited any more:
+        with a seed the first throw shows it again.
+        """
+        state = self._state if self._state.used else forget_used(self._state)
+        self._state = settle(state, state.read_s, moved=True)
         self._stillness.throw_due_s = math.inf
 
     def on_camera_lost(self) -> None:

@@ -320,6 +320,20 @@ def test_a_throw_after_a_restart_over_a_bare_tray_is_offered() -> None:
     rig.live.close()
 
 
+@pytest.mark.parametrize("seen_s", [0.0, 3.0], ids=["thrown at once", "seen empty before"])
+def test_a_throw_after_a_restart_that_a_seed_repeats_is_offered(seen_s: float) -> None:
+    rig = Rig()
+    rig.throw()
+    confirmed = rig.now.roll
+    assert confirmed is not None
+    rig.camera._throw, rig.camera._throws = None, 0  # as in a new process
+    rig.restart(confirmed)
+    rig.pass_s(seen_s)
+    rig.throw()
+    assert rig.now.roll == confirmed
+    rig.live.close()
+
+
 def test_a_camera_knocked_aside_twice_offers_no_roll_again() -> None:
     rig = Rig(Turnable)
     camera = rig.seen_by
