@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Route
 
 ONE_HEARTBEAT = """window.EventSource = class {
+  static OPEN = 1;
   readyState = 1;
+  constructor() { window.opened = (window.opened ?? 0) + 1; }
   addEventListener(kind, receive) {
     if (kind === 'beat') setTimeout(receive, 1_000);
   }
@@ -65,6 +67,21 @@ def test_a_stream_that_falls_silent_is_given_up_after_a_missed_heartbeat(
     assert page.get_by_text("Nobody is here yet.").is_visible()
     page.clock.run_for(8_000)
     page.get_by_text("Already here: Ada.").wait_for(timeout=5_000)
+
+
+def test_after_an_outage_the_page_opens_a_stream_at_once(open_page: OpenPage, address: str) -> None:
+    page = open_page("/healthz")
+    page.clock.install()
+    page.context.add_init_script(ONE_HEARTBEAT)
+    page.goto(address)
+    page.get_by_text("Nobody is here yet.").wait_for()
+    page.route("**/api/state*", lambda route: route.abort())
+    page.clock.run_for(18_000)
+    page.get_by_text("No connection to the table.").wait_for()
+    assert page.evaluate("opened") == 1
+    page.unroute_all()
+    page.get_by_text("No connection to the table.").wait_for(state="hidden", timeout=8_000)
+    assert page.evaluate("opened") == 2
 
 
 def test_waking_up_opens_a_new_stream(stage: Stage, app: Flask, open_page: OpenPage) -> None:

@@ -135,6 +135,7 @@ function receive(snapshot) {
 function setConnected(up) {
   if (up === isConnected) return;
   isConnected = up;
+  if (up && Number.isFinite(reopenAt)) reopenAt = 0; // it was the table that was away, not the stream that failed
   const banner = document.getElementById("offline"); // a page for streams has none
   if (banner) show(banner, !up);
 }
