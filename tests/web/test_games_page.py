@@ -106,10 +106,10 @@ class TestThePage:
         page.clock.install()
         page.route("**/api/games", lambda route: route.abort(), times=1)
         page.goto(f"{address}/games")
-        page.get_by_text("reach the table").wait_for()
+        page.get_by_text("table didn’t answer").wait_for()
         page.clock.run_for(3_500)
         page.get_by_role("link", name="Game 2, Big Points").wait_for()
-        assert page.get_by_text("reach the table").count() == 0
+        assert page.get_by_text("table didn’t answer").count() == 0
 
     def test_from_the_standings_to_a_record_and_back(
         self, stage: Stage, open_page: OpenPage

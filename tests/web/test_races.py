@@ -311,7 +311,7 @@ class TestTheHost:
         dialog.locator("#ask-lines li").first.wait_for()
         turn = stage.state.turn
         dialog.locator("#ask-yes").click()
-        dialog.get_by_text("Can’t reach the table.").wait_for()
+        dialog.get_by_text("The table didn’t answer.").wait_for()
         assert stage.state.turn == turn + 1
         assert stage.roll(3, 4) is None
         dialog.locator("#ask-yes").click()
