@@ -178,6 +178,17 @@ class TestInABrowser:
         open_step(page, "2 · Exposure and colours").wait_for()
         assert page.locator("#forgot").text_content() == ""
 
+    def test_a_throw_that_does_not_reach_the_table_is_told(
+        self, open_page: OpenPage, wizard: StandInSetup
+    ) -> None:
+        page = open_page("/setup", size_wh=PHONE)
+        page.route("**/api/throw", lambda route: route.abort())
+        for name, where in (("3 · Your dice", "dice-said"), ("4 · Ten test rolls", "rolls-said")):
+            page.get_by_role("heading", name=name).click()
+            page.get_by_role("button", name="Throw").click()
+            page.locator(f"#{where}", has_text="The table didn’t answer. Try again.").wait_for()
+            page.get_by_role("heading", name=name).click()
+
     def test_answers_that_never_come_leave_the_line_to_the_steps(
         self, open_page: OpenPage, address: str
     ) -> None:

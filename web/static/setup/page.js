@@ -258,6 +258,11 @@ function lookAway() {
   drawOverlay();
 }
 
+async function throwDice(where) {
+  const why = reasonOf(await post("/api/throw"));
+  if (why) setTextAnew($(where), why);
+}
+
 // -- what is pressed -------------------------------------------------------------------------
 
 onPress($("propose"), propose);
@@ -271,9 +276,10 @@ onPress($("again"), () => {
 });
 onPress($("throw"), () => {
   lookAway();
-  return post("/api/throw");
+  setText($("dice-said"), "");
+  return throwDice("dice-said");
 });
-onPress($("throw-again"), () => post("/api/throw"));
+onPress($("throw-again"), () => throwDice("rolls-said"));
 for (const id of ["right", "wrong", "unread"])
   onPress($(id), () => judge(id) && turnTo("rolls")); // the verdict buttons are gone
 for (const button of document.querySelectorAll("[data-next]"))
