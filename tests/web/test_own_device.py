@@ -103,6 +103,20 @@ def test_a_phone_stays_awake_while_a_game_runs_and_can_be_dark(
     comes_true(page, "() => document.querySelector('video').paused")
 
 
+def test_a_choice_of_colours_or_language_waits_for_a_table_that_is_away(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("/")
+    dark = "head:has([name=color-scheme][content=dark])"
+    for name, value, then in (("theme", "dark", dark), ("language", "de", "[lang=de]")):
+        page.route("**/*", lambda route: route.abort())
+        page.locator(f"#{name}").select_option(value)
+        page.wait_for_timeout(1_000)
+        assert page.locator("#name").is_visible()
+        page.unroute_all()
+        page.locator(then).wait_for(state="attached")
+
+
 def test_the_tables_own_screen_stays_on_and_shows_no_pointer(open_page: OpenPage) -> None:
     page = open_page("/table", size_wh=TV)
     page.add_init_script(KEEPS_SCREEN_ON)

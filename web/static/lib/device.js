@@ -1,16 +1,19 @@
 // This device's own settings: the language, which the server keeps for each browser, and the colours.
 import { $ } from "./dom.js";
-import { isPosting, post } from "./live.js";
+import { get, isPosting, postUntilAnswered } from "./live.js";
 
 const THEME = "dice_companion_theme"; // the cookie that the server makes its pages by
 const MONTH_S = 30 * 24 * 3600;
 const BUSY_MS = 200;
 
 export function offerDevice() {
+  let asking = new AbortController();
   onChoice($("language"), async (language) => {
-    const answer = await post("/api/language", { language: language || null });
+    asking.abort();
+    const { signal } = (asking = new AbortController());
+    const answer = await postUntilAnswered("/api/language", { language: language || null }, () => true, signal);
     if (answer?.ok) reload();
-    else $("device-form").reset();
+    else if (answer) $("device-form").reset();
   });
   onChoice($("theme"), chooseTheme);
 }
@@ -42,8 +45,10 @@ export function chooseTheme(theme) {
   reload();
 }
 
-/** Load the page anew once nobody types or waits for an answer: whoever leaves a list may have begun already. */
-function reload() {
-  if (isPosting() || document.activeElement?.matches(":read-write")) setTimeout(reload, BUSY_MS);
+/** Load the page anew once nobody types or waits for an answer, as whoever leaves a list may have begun already,
+ * and the table answers: else only the browser's own page of an error would be left. */
+async function reload() {
+  const isBusy = isPosting() || document.activeElement?.matches(":read-write");
+  if (isBusy || (await get("/api/state")) === null) setTimeout(reload, BUSY_MS);
   else location.reload();
 }
