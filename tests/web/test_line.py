@@ -84,6 +84,19 @@ def test_after_an_outage_the_page_opens_a_stream_at_once(open_page: OpenPage, ad
     assert page.evaluate("opened") == 2
 
 
+def test_each_request_without_an_answer_is_followed_by_a_look(open_page: OpenPage) -> None:
+    page = open_page("/healthz")
+    page.context.add_init_script(ONE_HEARTBEAT)
+    page.goto(page.url.removesuffix("healthz"))
+    page.route("**/api/join", lambda route: route.abort())
+    page.get_by_label("Your name").fill("Ada")
+    away = page.get_by_text("No connection to the table.")
+    for _ in range(3):
+        page.get_by_role("button", name="Take a seat").click()
+        away.wait_for()
+        away.wait_for(state="hidden", timeout=6_000)
+
+
 def test_waking_up_opens_a_new_stream(stage: Stage, app: Flask, open_page: OpenPage) -> None:
     page = open_page("/")
     page.get_by_text("Nobody is here yet.").wait_for()

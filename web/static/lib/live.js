@@ -81,8 +81,12 @@ export function openStream() {
 function closeStream() {
   source?.close();
   source = null;
+  stopPolling();
+}
+
+function stopPolling() {
   clearTimeout(pollTimer);
-  pollTimer = 0;
+  pollTimer = 0; // so that a request without an answer begins it anew
 }
 
 function watch() {
@@ -112,22 +116,19 @@ function pollInstead(forMs = REOPEN_MS) {
 }
 
 async function poll() {
-  clearTimeout(pollTimer);
+  stopPolling();
   const answer = await request("GET", `/api/state${view && `?view=${view}`}`);
   if (answer?.ok) accept(answer.data);
   setConnected(answer !== null);
-  clearTimeout(pollTimer);
+  stopPolling();
   if (source?.readyState === EventSource.OPEN || document.visibilityState !== "visible") return;
   if (source === null && isConnected && Date.now() >= reopenAt) openStream();
-  else {
-    pollTimer = setTimeout(poll, isConnected ? POLL_MS : RETRY_MS);
-  }
+  else pollTimer = setTimeout(poll, isConnected ? POLL_MS : RETRY_MS);
 }
 
 function receive(snapshot) {
   dueAt = Date.now() + WATCHDOG_MS;
-  clearTimeout(pollTimer);
-  pollTimer = 0;
+  stopPolling();
   setConnected(true);
   if (snapshot) accept(snapshot);
 }
