@@ -98,19 +98,30 @@ def compare(db: sqlite3.Connection, journal: Path, wanted: Collection[int] = ())
             data = b"".join(lines)
             found.digest.add(revisions[-1], data)
             _match(found, file, data)
-        rest = file.read()
-    if b"\n" in rest:
+        rest = _read(file)
+    if rest is None or b"\n" in rest:
         found.may_go_on = False
     return found
+
+
+def _read(file: BinaryIO, size: int = -1) -> bytes | None:
+    """More bytes of a journal; None from a block that the disk cannot read."""
+    try:
+        return file.read(size)
+    except OSError:
+        return None
 
 
 def _match(found: Compared, file: BinaryIO, data: bytes) -> None:
     if found.missing:
         found.missing += data
     elif found.may_go_on:
-        same = file.read(len(data))
+        same = _read(file, len(data))
         if same == data:
             found.size += len(data)
+            return
+        if same is None:
+            found.may_go_on = False
             return
         found.may_go_on = data.startswith(same)
         shared = same.rfind(b"\n") + 1

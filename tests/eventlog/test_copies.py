@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import io
+import os
 import random
 import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -200,6 +204,39 @@ def test_a_damaged_journal_is_kept_and_written_again(copies: Callable[[], Path])
     assert "was damaged in 1 places; it is kept as games.journal-damaged-1" in (notice or "")
     assert (directory / "games.journal-damaged-1").read_bytes() == spoilt
     assert path.read_bytes() == whole
+
+
+class BadBlock(io.BytesIO):
+    """A file that the disk cannot read from some byte on."""
+
+    def __init__(self, data: bytes, bad_from: int) -> None:
+        super().__init__(data)
+        self._bad_from = bad_from
+
+    def read(self, size: int | None = -1) -> bytes:
+        end = len(self.getvalue()) if size is None or size < 0 else self.tell() + size
+        if end > self._bad_from:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().read(size)
+
+
+@pytest.mark.parametrize("bad_from", [0, 5000])
+def test_a_journal_that_the_disk_cannot_read_is_written_again(
+    copies: Callable[[], Path], monkeypatch: pytest.MonkeyPatch, bad_from: int
+) -> None:
+    directory = copies()
+    journal = directory / JOURNAL_NAME
+    bad, data, really = journal.stat().st_ino, journal.read_bytes(), Path.open
+
+    def opened(path: Path, mode: str = "r", *args: Any, **named: Any) -> Any:
+        if path.exists() and path.stat().st_ino == bad and mode == "rb":
+            return BadBlock(data, bad_from)
+        return really(path, mode, *args, **named)
+
+    monkeypatch.setattr(Path, "open", opened)
+    found, notice = reopened(directory)
+    assert (found, str(notice).count("is kept as games.journal-damaged-1")) == (RECORDS, 1)
+    assert journal.stat().st_ino != bad
 
 
 def test_a_line_cut_short_by_a_power_cut_is_no_damage(copies: Callable[[], Path]) -> None:
