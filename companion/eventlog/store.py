@@ -30,6 +30,7 @@ from companion.eventlog.opening import (
 )
 from companion.eventlog.place import identity, locked, put_back, sync
 from companion.eventlog.record import Record
+from companion.eventlog.refused import LogEnd
 from companion.eventlog.rewriting import rewrite
 
 LOGGER = logging.getLogger(__name__)
@@ -70,6 +71,7 @@ class SqliteStore:
         self.notice: str | None = None
         self.lost = 0
         self._path = directory / FILE_NAME
+        self._log_end = LogEnd(self._path)
         self._checkpointer = Checkpointer(self._path)
         if not is_writer:
             self._db = open_to_read(self._path)
@@ -137,6 +139,7 @@ class SqliteStore:
             try:
                 rows.insert(self._db, made)
             except sqlite3.Error as error:
+                self._log_end.cut(error)
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
             lines = lines_of(made)
             self._digest.add(made[-1].revision, lines)
@@ -182,6 +185,7 @@ class SqliteStore:
             what = "was deleted and cannot be made anew"
             raise StoreError(f"{self._path}: {what}: {error}") from error
         self._db.close()
+        self._log_end.close()
         self._db = db
         self._renew_journal()
         self._file = identity(self._path)
@@ -208,6 +212,7 @@ class SqliteStore:
                 sync(self._path.parent)  # else a plug pulled now could bring a copy back
                 rewrite(self._db, change)
             except (OSError, sqlite3.Error) as error:
+                self._log_end.cut(error)
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
             finally:
                 self._renew_journal()
@@ -245,6 +250,7 @@ class SqliteStore:
             return
         try:
             self._db.close()
+            self._log_end.close()
             if self._journal is not None:
                 self._journal.close()
             self._unlock()
