@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from companion.errors import StoreError
 from companion.eventlog.place import locked
+from companion.eventlog.refused import LogEnd
 from companion.eventlog.rows import closed_on_failure, damage_in_words, is_damage
 from companion.mqtt import payloads
 from companion.mqtt.club.evening import Evening
@@ -61,6 +62,7 @@ class ClubStore:
         """
         self.notice: str | None = None
         self._path = directory / FILE_NAME
+        self._log_end = LogEnd(self._path)
         self._mutex = threading.Lock()
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -163,6 +165,7 @@ class ClubStore:
         """Close the file; may be called twice."""
         with self._mutex:
             self._db.close()
+            self._log_end.close()
             self._lock.close()
 
     def _read(self, name: str, text: str, kind: type[T]) -> T | None:
@@ -181,9 +184,11 @@ class ClubStore:
             raise StoreError(f"{self._path}: cannot be read: {error}") from error
 
     def _write(self, query: str, rows: Sequence[tuple[str, ...]]) -> None:
-        try:
-            with self._mutex, self._db:  # one transaction
-                self._db.execute("BEGIN")
-                self._db.executemany(query, rows)
-        except sqlite3.Error as error:
-            raise StoreError(f"{self._path}: cannot be written: {error}") from error
+        with self._mutex:
+            try:
+                with self._db:  # one transaction
+                    self._db.execute("BEGIN")
+                    self._db.executemany(query, rows)
+            except sqlite3.Error as error:
+                self._log_end.cut(error)
+                raise StoreError(f"{self._path}: cannot be written: {error}") from error
