@@ -55,6 +55,9 @@ _NO_PLACE_FOR_AN_INDEX = {
 }
 
 
+_BAD_BLOCK = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_CORRUPTFS}
+
+
 def connect_to_read(path: Path) -> sqlite3.Connection:
     """Connect to a database and write nothing into it.
 
@@ -191,10 +194,19 @@ def _open_if_whole(path: Path) -> tuple[sqlite3.Connection | None, str]:
         return open_database(path), ""
     except sqlite3.DatabaseError as error:
         is_read_only = "readonly" in str(error) and not is_writable
-        if is_read_only or not (rows.is_damage(error) or "readonly" in str(error)):
+        is_damage = rows.is_damage(error) or "readonly" in str(error)
+        if is_read_only or not (is_damage or _is_a_bad_block(error, path)):
             what = "written" if is_read_only else "opened"
             raise StoreError(f"{path}: cannot be {what}: {error}") from error
         return None, str(error)
+
+
+def _is_a_bad_block(error: sqlite3.DatabaseError, path: Path) -> bool:
+    """Whether the disk cannot read a place of the database or its log, but the journal."""
+    if getattr(error, "sqlite_errorcode", 0) not in _BAD_BLOCK:
+        return False
+    journal = read_journal(path.with_name(JOURNAL_NAME))
+    return bool(journal.rows) and not journal.spoilt
 
 
 def open_database(path: Path) -> sqlite3.Connection:

@@ -81,6 +81,8 @@ def replace_damaged(path: Path, salvaged: Path, wal: bytes) -> str:
         log, kept_log = (path.with_name(f"{each.name}-wal") for each in (path, aside))
         if wal and not kept_log.exists():
             kept_log.write_bytes(wal)
+        elif log.exists() and log.stat().st_size and not kept_log.exists():
+            log.rename(kept_log)  # the disk cannot read it
         log.unlink(missing_ok=True)  # the new file has a log of its own
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
         sync(salvaged.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sqlite3
 from contextlib import closing
@@ -11,6 +12,7 @@ import pytest
 
 from companion.engine import Phase
 from companion.errors import StoreError
+from companion.eventlog import opening
 from companion.eventlog.examine import examine
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
@@ -310,3 +312,41 @@ def test_a_byte_of_the_schema_costs_no_record(tmp_path: Path, bad: int | None) -
         store = SqliteStore(directory)
         assert list(store.load()) == records, place
         store.close()
+
+
+@pytest.mark.parametrize("has_journal", [True, False])
+def test_a_block_that_cannot_be_read_costs_no_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_journal: bool
+) -> None:
+    records = tuple(Record(n, "set", {"hints": bool(n % 2)}) for n in range(1, 4))
+    with closing(SqliteStore(tmp_path)) as store:
+        store.append(records)
+    bad, really = (tmp_path / FILE_NAME).stat().st_ino, opening.open_database
+    (tmp_path / f"{FILE_NAME}-wal").write_bytes(b"a block of it cannot be read")
+    if not has_journal:
+        (tmp_path / JOURNAL_NAME).unlink()
+
+    def opened(path: Path) -> sqlite3.Connection:
+        if path.stat().st_ino != bad:
+            return really(path)
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = sqlite3.SQLITE_IOERR_CORRUPTFS
+        raise error
+
+    monkeypatch.setattr(opening, "open_database", opened)
+    read_bytes = Path.read_bytes
+
+    def read(path: Path) -> bytes:
+        if path.name.endswith("-wal"):
+            raise OSError(errno.EIO, "Input/output error")
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read)
+    if not has_journal:  # it may be readable at the next start
+        with pytest.raises(StoreError, match="cannot be opened: disk I/O error"):
+            SqliteStore(tmp_path)
+        return
+    with closing(SqliteStore(tmp_path)) as store:
+        assert tuple(store.load()) == records
+        assert "3 records were taken over" in str(store.notice)
+    assert (tmp_path / "games.damaged-1").stat().st_ino == bad
