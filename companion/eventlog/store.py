@@ -92,7 +92,7 @@ class SqliteStore:
             self._unlock()
             raise
         self._db, self._journal, self._digest, self._derived, self.lost = opened
-        self._file = identity(self._path)
+        self._file = self._put_as = identity(self._path)
         self._checkpointer.written()  # the last run may have ended before it was quiet
 
     def _report(self, said: str) -> None:
@@ -173,14 +173,17 @@ class SqliteStore:
         Raises:
             StoreError: They cannot be written, or another file has taken their place.
         """
-        if self._path.exists():
+        found = identity(self._path)
+        if found not in (None, self._put_as):
             raise StoreError(f"{self._path}: was replaced; stop the table and start it again")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._unlock()
             self._lock = locked(self._path.with_name(LOCK_NAME), "another table")
-            put_back(self._db, self._path)
-            db = open_database(self._path)
+            if found is None:
+                put_back(self._db, self._path)
+                self._put_as = identity(self._path)
+            db = open_database(self._path)  # there may be no room for the files beside it yet
         except (OSError, sqlite3.Error) as error:
             what = "was deleted and cannot be made anew"
             raise StoreError(f"{self._path}: {what}: {error}") from error

@@ -100,6 +100,18 @@ def room_of(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
+def test_a_deleted_log_comes_back_though_there_was_room_for_a_part_of_it(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path)) as store:
+        store.append(RECORDS[:2])
+        (tmp_path / FILE_NAME).unlink()
+        with room_of(16384):  # for the database, not for the index beside it
+            for _ in range(2):
+                with pytest.raises(StoreError, match="deleted and cannot be made anew"):
+                    store.append(RECORDS[2:])
+        store.append(RECORDS[2:])
+    assert tuple(SqliteStore(tmp_path).load()) == RECORDS
+
+
 def test_a_reader_on_a_full_disk_reads_the_games_of_a_table_that_ended(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     store.append(RECORDS)
