@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import zlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,6 +80,8 @@ def write_derived(path: Path, derived: Derived) -> None:
         part.replace(path)
     except OSError as error:
         LOGGER.info("%s: cannot be written: %s", path, error.strerror)
+        with suppress(OSError):
+            part.unlink()  # steps need the room that is left
 
 
 def read_derived(path: Path) -> Derived | None:

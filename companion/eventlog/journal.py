@@ -10,6 +10,7 @@ import logging
 import os
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,9 +152,14 @@ def write_journal(path: Path, rows: Iterable[Row]) -> int:
     """
     part = path.with_suffix(".journal-part")
     data = lines_of(rows)
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()  # steps need the room that is left
+        raise
     return len(data)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from companion.errors import StoreError
+from companion.eventlog.derived import RESULTS, Derived
 from companion.eventlog.examine import copy_log, examine
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.store import FILE_NAME, RENEW_EVERY_S, SqliteStore
@@ -110,6 +111,18 @@ def test_a_deleted_log_comes_back_though_there_was_room_for_a_part_of_it(tmp_pat
                     store.append(RECORDS[2:])
         store.append(RECORDS[2:])
     assert tuple(SqliteStore(tmp_path).load()) == RECORDS
+
+
+def test_a_second_copy_without_room_leaves_the_room_there_is_to_the_steps(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path)) as store:
+        store.append(RECORDS[:2])
+        (tmp_path / JOURNAL_NAME).unlink()
+        with room_of(50), pytest.raises(StoreError):
+            store.append(RECORDS[2:])
+        assert not list(tmp_path.glob("*-part"))
+        with room_of(50):
+            store.keep(RESULTS, Derived(store.mark, "long" * 50))
+        assert not list(tmp_path.glob("*-part"))
 
 
 def test_a_reader_on_a_full_disk_reads_the_games_of_a_table_that_ended(tmp_path: Path) -> None:
