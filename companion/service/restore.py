@@ -68,16 +68,22 @@ def restore_backup(
     if source.exists() and not source.is_file():
         raise ServiceError(f"{source}: expected a backup, got no plain file")
     fresh = data_dir.with_name(f"{data_dir.name}.restored")
-    new_config = config_path.with_name(f".{config_path.name}.restored")
+    new_config, old_config = (
+        config_path.with_name(f".{config_path.name}.{end}") for end in ("restored", "former")
+    )
     try:
         with _only_one(data_dir.parent):
             suffix = f".before-{kept_as or _unused_stamp(now, data_dir, config_path)}"
             kept = data_dir.with_name(f"{data_dir.name}{suffix}")
             shutil.rmtree(fresh, ignore_errors=True)  # a killed restore may have left both
             new_config.unlink(missing_ok=True)
+            old_config.unlink(missing_ok=True)
             try:
                 fresh.mkdir()
                 backed_up = _unpack(source, fresh, new_config)
+                if new_config.is_file():  # what needs room comes before what cannot be undone
+                    _keep_settings(new_config, config_path, old_config)
+                    _let_the_same_read(new_config, config_path)
                 _refuse_running(data_dir)
                 had_data = data_dir.is_dir() and any(data_dir.iterdir())
                 if had_data:
@@ -86,15 +92,16 @@ def restore_backup(
                     _put_in_place(fresh, data_dir, kept)
                 else:
                     fresh.rename(data_dir)
+                if old_config.is_file():
+                    old_config.replace(config_path.with_name(f"{config_path.name}{suffix}"))
                 if new_config.is_file():
-                    _keep_settings(new_config, config_path, suffix)
-                    _let_the_same_read(new_config, config_path)
                     new_config.replace(config_path)
                 os.sync()  # or a plug pulled now would bring the former data back
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
-                with suppress(OSError):
-                    new_config.unlink()
+                for left in (new_config, old_config):
+                    with suppress(OSError):
+                        left.unlink()
         return backed_up, kept if had_data else None
     except _Damage as error:
         raise ServiceError(
@@ -114,10 +121,11 @@ def _unused_stamp(now: datetime, *paths: Path) -> str:
     return stamp
 
 
-def _keep_settings(new: Path, path: Path, suffix: str) -> None:
-    """Copy settings beside themselves if others take their place."""
+def _keep_settings(new: Path, path: Path, to: Path) -> None:
+    """Copy settings if others take their place."""
     if path.is_file() and path.read_bytes() != new.read_bytes():
-        sync(Path(shutil.copy2(path, path.with_name(f"{path.name}{suffix}"))))
+        shutil.copy2(path, to)
+        sync(to)
 
 
 def _let_the_same_read(new: Path, path: Path) -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import tarfile
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -52,6 +53,31 @@ def test_restoring_keeps_the_former_data_beside_it(table: Stage, tmp_path: Path)
     reopened = SqliteStore(kept)
     assert len(list(reopened.load())) == records
     reopened.close()
+
+
+def test_without_room_for_the_former_settings_nothing_is_restored(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("[table]\n", encoding="utf-8")
+    file = backed_up(table, tmp_path)
+    table.answer(1, None)
+    records = list(table.store.load())
+    table.store.close()
+    config.write_text("[mqtt]\n", encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+
+    def full(_from: Path, to: Path) -> None:
+        to.write_bytes(b"[m")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copy2", full)
+    with pytest.raises(ServiceError, match="No space left on device"):
+        restore_backup(file, table.directory, config, now=NOW)
+    assert config.read_text(encoding="utf-8") == "[mqtt]\n"
+    assert sorted(tmp_path.iterdir()) == before
+    with closing(SqliteStore(table.directory)) as store:
+        assert list(store.load()) == records
 
 
 def test_a_running_table_is_never_replaced(table: Stage, tmp_path: Path) -> None:
