@@ -98,10 +98,11 @@ def copy_database(path: Path, to: Path) -> None:
             closing(connect_to_read(path)) as source,
             closing(sqlite3.connect(to)) as copy,
         ):
+            copy.execute("PRAGMA locking_mode=EXCLUSIVE")  # no index beside it, which needs room
             source.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
     except sqlite3.Error as error:
-        raise StoreError(f"{path}: cannot be copied: {error}") from error
+        raise StoreError(f"{path}: cannot be copied into {to.parent}: {error}") from error
 
 
 def is_in_use(directory: Path) -> bool:

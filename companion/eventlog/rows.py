@@ -192,6 +192,11 @@ def is_damage(error: sqlite3.DatabaseError) -> bool:
     return True
 
 
+def is_full(error: BaseException | None) -> bool:
+    """Whether an error means a disk without room."""
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL
+
+
 def checked(db: sqlite3.Connection) -> tuple[dict[int, Row], set[int]]:
     """Return the rows with the right checksum, and the revisions of the others."""
     whole: dict[int, Row] = {}

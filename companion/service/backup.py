@@ -18,6 +18,7 @@ from pathlib import Path
 from companion.errors import ServiceError, StoreError
 from companion.eventlog.examine import copy_database, copy_log, examine, is_locked
 from companion.eventlog.place import locked, sync
+from companion.eventlog.rows import is_full
 from companion.eventlog.store import FILE_NAME
 
 FORM = 1
@@ -60,7 +61,7 @@ def write_backup(
         version: Of this program.
     Raises:
         ServiceError: The backup cannot be written.
-        StoreError: The games cannot be read.
+        StoreError: The games cannot be read, or there is no room for a passing copy.
     """
     if to.exists() and not to.is_file():
         raise ServiceError(f"{to}: cannot be written: expected a file, got a folder or device")
@@ -165,8 +166,10 @@ def _settled(path: Path, folder: Path) -> Iterator[tuple[Path, str]]:
     copy.unlink(missing_ok=True)
     try:
         copy_database(path, copy)
-    except StoreError:  # kept as it is, with its log
-        yield path, path.name
+    except StoreError as error:
+        if is_full(error.__cause__):  # its program may be writing it: half a copy is none
+            raise
+        yield path, path.name  # kept as it is, with its log
         log = path.with_name(f"{path.name}-wal")
         if log.is_file():
             yield log, log.name

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from companion.cli import dice_companion
 from companion.commands.running import ended_by_signals
 from companion.errors import ServiceError, StoreError
+from companion.eventlog import examine
 from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.store import ClubStore
 from companion.service.backup import last_backup, write_backup
@@ -121,6 +122,28 @@ def test_a_database_that_cannot_be_copied_keeps_its_log(table: Stage, tmp_path: 
         "club.sqlite3": b"not a database" * 999,
         "club.sqlite3-wal": b"what was written last",
     }
+
+
+def test_no_half_copy_of_a_club_is_taken_where_there_is_no_room(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ClubStore(table.directory / "club").close()
+
+    class Full(sqlite3.Connection):
+        def backup(self, *_args: Any, **_named: Any) -> None:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+
+    def connect(path: Path) -> sqlite3.Connection:
+        return sqlite3.connect(
+            path, factory=Full if path.name == "club.sqlite3" else sqlite3.Connection
+        )
+
+    monkeypatch.setattr(examine, "connect_to_read", connect)
+    with pytest.raises(StoreError, match=r"club\.sqlite3: cannot be copied into /.*disk is full"):
+        backed_up(table, tmp_path)
+    assert not list(tmp_path.glob("*.tar.gz"))
 
 
 def test_a_picture_deleted_meanwhile_does_not_end_a_backup(
