@@ -84,15 +84,14 @@ class ClubStore:
         number = 1
         while (aside := self._path.with_suffix(f".damaged-{number}")).exists():
             number += 1
-        self._path.rename(aside)
-        for suffix in ("-wal", "-shm"):
-            with suppress(OSError):
-                self._path.with_name(self._path.name + suffix).unlink()
-        self.notice = f"{self._path} was damaged; it is kept as {aside.name}"
+        _move(self._path, aside)
         try:
-            return self._open()
+            db = self._open()
         except sqlite3.Error as error:
+            _move(aside, self._path)  # else the next start would find nothing and say nothing
             raise StoreError(f"{self._path}: cannot be opened: {error}") from error
+        self.notice = f"{self._path} was damaged; it is kept as {aside.name}"
+        return db
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
@@ -192,3 +191,13 @@ class ClubStore:
             except sqlite3.Error as error:
                 self._log_end.cut(error)
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
+
+
+def _move(path: Path, to: Path) -> None:
+    """Give a database another name, with its log; in the place of what is there."""
+    for end in ("-wal", "-shm"):
+        log, kept = (each.with_name(f"{each.name}{end}") for each in (path, to))
+        with suppress(OSError):
+            kept.unlink(missing_ok=True)
+            log.rename(kept)
+    path.replace(to)
