@@ -52,8 +52,8 @@ class LogEnd:
             end = WAL_HEADER + frames * (FRAME_HEADER + (65536 if page == 1 else page))
             if self._log.stat().st_size > end:
                 os.truncate(self._log, end)
-        except OSError as error:
-            LOGGER.warning("%s: a refused step cannot be cut off: %s", self._log, error.strerror)
+        except OSError as trouble:
+            LOGGER.warning("%s: a refused step cannot be cut off: %s", self._log, trouble.strerror)
 
     def close(self) -> None:
         """Close the index, after the database; may be called twice."""
