@@ -7,6 +7,7 @@ import re
 import string
 import subprocess
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -19,6 +20,7 @@ from companion.config import Config, setting_names
 from companion.engine import Reason
 from companion.history.risk import CERTIFIED
 from tests.conftest import ROOT
+from tests.eventlog import test_copies
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
@@ -129,3 +131,22 @@ def test_every_catalogue_has_the_keys_and_placeholders_of_the_english_one() -> N
 
 def _placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+RELIABILITY = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("test", "name"),
+    [
+        (test_copies.test_damage_to_one_file_loses_nothing, "one_file"),
+        (test_copies.test_damage_to_the_only_copy_makes_no_false_record, "only_copy"),
+    ],
+    ids=["one file", "only copy"],
+)
+def test_as_many_files_are_damaged_as_the_document_says(
+    test: Callable[..., None], name: str
+) -> None:
+    (told,) = re.findall(rf'-k {name}` \(([\d,]+)[^;]*; (\d+) with `-m "not slow"`\)', RELIABILITY)
+    few, many = vars(test)["pytestmark"][0].args[1]
+    assert told == (f"{many.values[0]:,}", f"{few}")
