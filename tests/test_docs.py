@@ -150,3 +150,15 @@ def test_as_many_files_are_damaged_as_the_document_says(
     (told,) = re.findall(rf'-k {name}` \(([\d,]+)[^;]*; (\d+) with `-m "not slow"`\)', RELIABILITY)
     few, many = vars(test)["pytestmark"][0].args[1]
     assert told == (f"{many.values[0]:,}", f"{few}")
+
+
+def test_every_word_of_a_promises_command_selects_a_test() -> None:
+    for command in re.findall(r"`pytest ([^`]+)`", RELIABILITY):
+        paths = [ROOT / each for each in re.findall(r"\btests/[\w/.]*\w", command)]
+        files = [each for path in paths for each in ([path] if path.is_file() else path.rglob("*"))]
+        text = "\n".join(each.read_text("utf-8") for each in files if each.suffix == ".py")
+        names = re.findall(r"^ *(?:def|class) (test\w+)", text, re.MULTILINE | re.IGNORECASE)
+        names += [each.stem for each in files]
+        for words in re.findall(r' -k ("[^"]+"|\w+)', command):
+            for word in words.strip('"').split(" or "):
+                assert any(word.casefold() in name.casefold() for name in names), command
