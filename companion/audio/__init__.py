@@ -1,1 +1,1 @@
-"""Speech: what is spoken aloud, by which program and in which voice."""
+"""Speech: what an announcement cancels, by which program it is spoken and in which voice."""
