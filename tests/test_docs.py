@@ -162,3 +162,16 @@ def test_every_word_of_a_promises_command_selects_a_test() -> None:
         for words in re.findall(r' -k ("[^"]+"|\w+)', command):
             for word in words.strip('"').split(" or "):
                 assert any(word.casefold() in name.casefold() for name in names), command
+
+
+def test_every_number_with_a_reason_in_the_limits_is_named_there() -> None:
+    """And none that is no longer in the source."""
+    limits = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(\w+)\.(_?[A-Z][A-Z_]+)`", limits))
+    sources = {path.stem: path.read_text("utf-8") for path in (ROOT / "vision").rglob("*.py")}
+    for module, name in named:
+        assert re.search(rf"^[^\n=]*\b{name}\b[^\n=]* = ", sources[module], re.MULTILINE), name
+    explained = re.compile(r'^([A-Z_, ]+) = [^"]*?\n"""[^"]*docs/limits\.md', re.MULTILINE)
+    for module, source in sources.items():
+        for names in explained.findall(source):
+            assert {(module, name) for name in names.split(", ")} & named, f"{module}: {names}"
