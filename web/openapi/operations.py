@@ -91,7 +91,7 @@ OPERATIONS: tuple[Operation, ...] = (
         failures=(*READ, 404),
         parameters=(Parameter("number", Whole, "Its number.", is_required=True, is_in_path=True),),
     ),
-    page("/rules", "The rulings, with their sources."),
+    page("/rules", "The rulings, with the house rules of the game on the table."),
     page("/setup", "The page to set the tray up."),
     Operation(
         "get",
