@@ -262,7 +262,12 @@ OPERATIONS: tuple[Operation, ...] = (
         requests.Claim,
         (*STEP, 429),
     ),
-    post("/api/host", "Become a host, by the table's PIN.", requests.Host, (*WRITE, 429, 503)),
+    post(
+        "/api/host",
+        "Become a host, by the table's PIN; while nobody hosts it, a seat is enough.",
+        requests.Host,
+        (*WRITE, 429, 503),
+    ),
     post(
         "/api/hand",
         "Host: hand a seat on to another device.",

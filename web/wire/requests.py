@@ -113,7 +113,7 @@ class Claim(Request):
 class Host(Request):
     """The host's PIN."""
 
-    pin: Annotated[Code | None, about("Known to the owner of the table.")] = None
+    pin: Annotated[Code | None, about("Null while nobody hosts the table.")] = None
 
 
 class Pair(Request):
