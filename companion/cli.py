@@ -47,7 +47,7 @@ class _Lazy(click.Group):
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dice-companion")
-@click.option("--verbose", is_flag=True, help="Log to standard error.")
+@click.option("--verbose", is_flag=True, help="Log more to standard error.")
 def dice_companion(verbose: bool) -> None:
     """Read six real dice through a camera and keep score of Qwixx on everybody's phone.
 
