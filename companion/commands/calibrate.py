@@ -50,7 +50,9 @@ def _parse_corners(text: str) -> tuple[Point, ...]:
 
 @click.command()
 @click.option("--camera", help="As in play: a device, pi, simulated, a picture, a folder.")
-@click.option("--only", multiple=True, type=click.Choice(STEPS), help="Run this step only.")
+@click.option(
+    "--only", multiple=True, type=click.Choice(STEPS), help="Run this step only; repeatable."
+)
 @click.option(
     "--corners",
     type=Parsed(_parse_corners),
