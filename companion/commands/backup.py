@@ -19,7 +19,7 @@ from companion.errors import ConfigError
 from companion.service.installation import own_version
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
-_CONFIG = click.option("--config", "config_path", type=A_FILE, help="The settings file.")
+_CONFIG = click.option("--config", "config_path", type=A_FILE, help="The settings file (TOML).")
 
 
 def _restored_into(

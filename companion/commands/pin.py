@@ -16,7 +16,7 @@ from web.access import FILE_NAME, kept_pin, open_access
 
 @click.command()
 @click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
-@click.option("--config", "path", type=A_FILE, help="Settings file.")
+@click.option("--config", "path", type=A_FILE, help="The settings file (TOML).")
 def pin(data_dir: Path | None, path: Path | None) -> None:
     """Print the host's PIN: whoever enters it on the host's page runs the game.
 
