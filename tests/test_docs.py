@@ -175,3 +175,13 @@ def test_every_number_with_a_reason_in_the_limits_is_named_there() -> None:
     for module, source in sources.items():
         for names in explained.findall(source):
             assert {(module, name) for name in names.split(", ")} & named, f"{module}: {names}"
+
+
+def test_every_check_of_the_doctor_is_in_its_table() -> None:
+    sources = [*(ROOT / "companion/doctor").glob("*.py"), ROOT / "companion/commands/doctor.py"]
+    text = "".join(path.read_text(encoding="utf-8") for path in sources)
+    names = set(re.findall(r'\b(?:ok|note|bad|verdict)\(\s*"(\w+)"', text))
+    table = (ROOT / "docs" / "doctor.md").read_text(encoding="utf-8")
+    assert names <= set(
+        re.findall(r"\w+", " ".join(re.findall(r"^\| ([^|]+)", table, re.MULTILINE)))
+    )
