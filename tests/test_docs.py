@@ -19,6 +19,8 @@ from companion.commands.read import read
 from companion.config import Config, setting_names
 from companion.engine import Reason
 from companion.history.risk import CERTIFIED
+from companion.mqtt.club.club import MOST_TABLES
+from companion.mqtt.club.evening import MOST_MEMBERS
 from tests.conftest import ROOT
 from tests.eventlog import test_copies
 
@@ -185,3 +187,9 @@ def test_every_check_of_the_doctor_is_in_its_table() -> None:
     assert names <= set(
         re.findall(r"\w+", " ".join(re.findall(r"^\| ([^|]+)", table, re.MULTILINE)))
     )
+
+
+def test_a_club_is_as_large_as_its_page_says() -> None:
+    page = (ROOT / "docs" / "club.md").read_text(encoding="utf-8")
+    assert f"Up to {MOST_TABLES} tables" in page
+    assert f"up to {MOST_MEMBERS} players" in page
