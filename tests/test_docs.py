@@ -23,6 +23,7 @@ from companion.mqtt.club.club import MOST_TABLES
 from companion.mqtt.club.evening import MOST_MEMBERS
 from tests.conftest import ROOT
 from tests.eventlog import test_copies
+from web.club import MOST_PHONES
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
@@ -193,3 +194,4 @@ def test_a_club_is_as_large_as_its_page_says() -> None:
     page = (ROOT / "docs" / "club.md").read_text(encoding="utf-8")
     assert f"Up to {MOST_TABLES} tables" in page
     assert f"up to {MOST_MEMBERS} players" in page
+    assert f"{MOST_PHONES} phones" in page
