@@ -53,16 +53,14 @@ if version is None:
 print(json.dumps({"version": str(version), "file": str(module.__file__), "has": dir(module)}))
 """
 
+_ANOTHER_NUMPY = "it was built for another NumPy: rm -r .venv, then make play (on a Pi: make pi)"
 _CURES = (
     ("libGL.so.1", "sudo apt install libgl1, or use opencv-python-headless instead"),
     ("libgthread-2.0", "sudo apt install libglib2.0-0"),
     ("libglib", "sudo apt install libglib2.0-0"),
     ("numpy.dtype size changed", "a NumPy from pip hides apt's: rm -r .venv, then make pi"),
-    (
-        "multiarray",
-        "it was built for another NumPy: rm -r .venv, then make play (on a Pi: make pi)",
-    ),
-    ("compiled using NumPy", "it was built for another NumPy: rm -r .venv, then make pi"),
+    ("multiarray", _ANOTHER_NUMPY),
+    ("compiled using NumPy", _ANOTHER_NUMPY),
     ("No module named 'lgpio'", "sudo apt install python3-lgpio, then make pi"),
     ("No module named 'picamera2'", "sudo apt install python3-picamera2, then make pi"),
     ("No module named", "make play installs what is missing"),

@@ -56,6 +56,12 @@ def with_module(folder: Path, name: str, source: str) -> Run:
             "make pi",
             id="built for another NumPy",
         ),
+        pytest.param(
+            "raise ImportError('A module that was compiled using NumPy 1.x cannot be run in 2.0')",
+            "compiled using NumPy 1.x",
+            "make play (on a Pi: make pi)",
+            id="built for an older NumPy",
+        ),
         pytest.param("import os; os.abort()", "crashes (signal 6)", "make play", id="crashes"),
         pytest.param("import sys; sys.exit(3)", "prints nothing", "make play", id="exits"),
     ],
