@@ -195,3 +195,19 @@ def test_a_club_is_as_large_as_its_page_says() -> None:
     assert f"Up to {MOST_TABLES} tables" in page
     assert f"up to {MOST_MEMBERS} players" in page
     assert f"{MOST_PHONES} phones" in page
+
+
+@pytest.mark.parametrize(
+    ("copy", "left"), [(None, "new"), (".refused", "new"), ("old", "old")], ids=str
+)
+def test_the_way_back_by_hand_leaves_a_venv(tmp_path: Path, copy: str | None, left: str) -> None:
+    """Where an update left no copy, too, as when it had come to its end."""
+    page = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    (way,) = re.findall(r"^    (.*mv \.venv\.before-update .*)$", page, re.MULTILINE)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "new").touch()
+    if copy is not None:
+        (tmp_path / ".venv.before-update").mkdir()
+        (tmp_path / ".venv.before-update" / copy).touch()
+    subprocess.run(["sh", "-c", way], cwd=tmp_path, check=False)
+    assert [each.name for each in (tmp_path / ".venv").iterdir()] == [left]
