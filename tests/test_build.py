@@ -42,3 +42,11 @@ def test_commands_and_settings_are_there() -> None:
     assert set(re.findall(r"`([a-z]+\.[a-z_]+)(?: = [^`]*)?`", BUILD)) - {"games.sqlite"} <= set(
         setting_names()
     )
+
+
+def test_the_terminal_shows_what_an_installation_prints_last() -> None:
+    drawn = (ROOT / "docs" / "build" / "terminal.svg").read_text(encoding="utf-8")
+    source = (ROOT / "companion" / "commands" / "service.py").read_text(encoding="utf-8")
+    for said in ("The table is running: ", "First host: open "):
+        assert said in source
+        assert said in drawn
