@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 
 import click
 
+from companion.adapters.gpio import taken_pins
 from companion.cli import dice_companion
-from companion.config import setting_names
+from companion.config import load, setting_names
 from tests.conftest import ROOT
 
 BUILD = (ROOT / "docs" / "build.md").read_text(encoding="utf-8")
@@ -50,3 +52,13 @@ def test_the_terminal_shows_what_an_installation_prints_last() -> None:
     for said in ("The table is running: ", "First host: open "):
         assert said in source
         assert said in drawn
+
+
+def test_the_settings_of_the_wiring_are_those_of_its_picture(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "wiring.md").read_text(encoding="utf-8")
+    drawn = (ROOT / "docs" / "build" / "wiring.svg").read_text(encoding="utf-8")
+    file = tmp_path / "config.toml"
+    file.write_text("\n".join(re.findall(r"^    (.+)$", page, re.MULTILINE)))
+    pins = taken_pins(load(file, {}, {}))
+    assert len(pins) == 6
+    assert set(pins.values()) == {int(pin) for pin in re.findall(r"BCM (\d+)", drawn)}
