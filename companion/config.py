@@ -65,7 +65,7 @@ class PanelConfig:
         pin: BCM number of the button's pin; the button connects it to ground.
         repeat_pin: The same of a second button, which repeats the announcement; unset, there is
             none.
-        debounce_s: How long contacts must be quiet before an edge counts.
+        debounce_s: How long the contact must be open before the button counts as released.
         hold_s: How long a press must last to be a hold.
         power_off_s: How long it must last to switch the machine off; unset, it never does.
     """
