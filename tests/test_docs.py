@@ -9,6 +9,7 @@ import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import click
 import pytest
@@ -38,6 +39,19 @@ def test_every_setting_is_documented_with_its_default() -> None:
         if key and (default := getattr(getattr(config, section), key)) is not None:
             shown = str(default).lower() if isinstance(default, bool) else str(default)
             assert shown in line, name
+
+
+def test_every_bound_of_a_setting_is_documented() -> None:
+    for name in setting_names():
+        section, _, key = name.partition(".")
+        if not key or key.endswith(("pin", "port")):
+            continue
+        types = get_type_hints(type(getattr(Config(), section)), include_extras=True)
+        line = next(row for row in SETTINGS.splitlines() if f"`{name}`" in row)
+        kinds = [types[key], *get_args(types[key])]
+        for meta in (each for kind in kinds for each in getattr(kind, "__metadata__", ())):
+            for bound in (meta.ge or None, meta.le, meta.max_length):
+                assert bound is None or f"{bound:g}" in line, name
 
 
 def test_every_command_and_option_is_in_the_readme() -> None:
