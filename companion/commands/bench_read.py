@@ -16,7 +16,7 @@ import click
 from companion.commands.console import complain, progress, without_library_messages
 from companion.commands.drawings import Drawings
 from companion.errors import PictureError
-from companion.history.risk import CONFIDENCE, at_most
+from companion.history.risk import CONFIDENCE, at_most, upwards
 
 if TYPE_CHECKING:
     from vision.benchmark.scoring import Outcome
@@ -122,9 +122,10 @@ def _bound(risk: Mapping[str, Any]) -> list[str]:
     """The same in words; photos, of which only the dice are known, announce nothing."""
     if not risk["announced"]:
         return []
+    bound = upwards(risk["at_most"])
     return [
-        f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most "
-        f"{risk['at_most']:.2%} of announced rolls are wrong ({risk['confidence']:.0%} confidence)"
+        f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most {bound} of "
+        f"announced rolls are wrong ({risk['confidence']:.0%} confidence)"
     ]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 CONFIDENCE = 0.95
 """Probability that a bound holds."""
-CERTIFIED = 0.0080
+CERTIFIED = 0.0077
 """At most this share of announced rolls is wrong on looks that were never trained on, with 95 %
 confidence (docs/evaluation.md, certificate)."""
 _SURELY = 0.99
@@ -48,10 +48,10 @@ def compared(wrong: int, offered: int) -> str:
             f"{known}: this table does worse than it should, {measured};"
             " try more even light, a plain floor, or `dice-companion calibrate`"
         )
-    return f"{known}: at most {_upwards(at_most(wrong, offered))} with 95 % confidence; {measured}"
+    return f"{known}: at most {upwards(at_most(wrong, offered))} with 95 % confidence; {measured}"
 
 
-def _upwards(rate: float) -> str:
+def upwards(rate: float) -> str:
     """A rate in percent, never rounded down: a bound has to hold."""
     digits = 1 if rate >= 0.01 else 2
     return f"{math.ceil(rate * 10 ** (digits + 2)) / 10**digits:.{digits}f}%"
