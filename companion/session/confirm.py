@@ -13,7 +13,7 @@ from companion.messages.equipment import tray_lines
 from companion.session.corrections import CorrectedTray, reading_data
 from companion.session.decision import Decision, Rejected, decide_move, rejected
 from companion.session.ports import CallLater, Cancel, RollKept, TrayPort
-from companion.tray import TrayView
+from companion.tray import TrayStatus, TrayView
 
 SAME_PRESS_S = 1.0
 """Seconds after a press in which another one counts as the same."""
@@ -64,6 +64,12 @@ def has_to_wait(table: Table, tray: TrayView, port: TrayPort) -> bool:
     """
     is_unread = is_outdated(table, tray) or (tray.roll is None and port.is_reading)
     return is_roll_due(table) and (is_unread or port.is_unwatched)
+
+
+def has_seen_dice(tray: TrayView) -> bool:
+    """Whether the camera has read dice, known those of the last roll, or seen none or a throw."""
+    is_known = tray.status in (TrayStatus.MOVING, TrayStatus.EMPTY, TrayStatus.OLD)
+    return is_known or tray.status.is_judged
 
 
 def is_settled(table: Table, tray: CorrectedTray, port: TrayPort) -> bool:

@@ -110,6 +110,7 @@ class Session:
         self._confirmed_s: float | None = None
         self._refused: confirm.RefusedPress | None = None
         self._is_pressed = False  # a press waits for the end of action 2
+        self._has_seen_dice = False  # since the start; corrections from before it are gone
         self._times = ActionTimes()
         self._take_back_s = take_back_s
         self._timer = ActionTimer(self._later, self._close)
@@ -504,6 +505,7 @@ class Session:
             if tray == self._tray.read:
                 return
             before = confirm.reason(self._tray.shown)
+            self._has_seen_dice |= confirm.has_seen_dice(tray)
             self._tray = self._tray.updated(tray, self.in_play())
             self._notifier.touch()
             if confirm.is_roll_due(self._table) and before != confirm.reason(self._tray.shown):
@@ -539,7 +541,8 @@ class Session:
         """The button: confirm a settled roll if one is due, else explain why not.
 
         It never passes for anybody and changes nothing else. It is remembered while the last
-        answer of action 2 may be taken back, and while the reading may be outdated.
+        answer of action 2 may be taken back, and while the reading may be outdated; but not before
+        the first reading after a start: a die may lie there that was corrected before it.
         """
         with self._notifier.transaction():
             if confirm.is_same_press(self._table, self._confirmed_s, self._clock()):
@@ -550,7 +553,8 @@ class Session:
                 return None
             if self._press.is_waiting:
                 return None
-            if confirm.has_to_wait(self._table, self._tray.shown, self._port):
+            has_to_wait = confirm.has_to_wait(self._table, self._tray.shown, self._port)
+            if has_to_wait and self._has_seen_dice:
                 self._press.start()
                 return None
             refused = self._refused

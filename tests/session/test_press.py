@@ -91,6 +91,21 @@ def test_a_press_while_the_dice_are_read_confirms_them(two: Stage) -> None:
     assert [said.kind for said in two.told] == ["roll"]
 
 
+def test_a_press_before_the_first_reading_after_a_restart_is_refused(two: Stage) -> None:
+    """A die that was corrected before it may be read wrongly again."""
+    two.session.see(replace(dice_seen(4, 3), frame=7))
+    again = two.again()
+    again.port.is_reading = True
+    again.session.see(TrayView(TrayStatus.READING))
+    rejected = again.session.press()
+    assert rejected is not None
+    assert rejected.code == "NOT_READABLE"
+    again.session.see(dice_seen(4, 3))
+    assert again.state.phase is Phase.ROLL, "the reading is shown before it is confirmed"
+    assert again.session.press() is None
+    assert again.state.phase is Phase.ACTION1
+
+
 def test_a_press_before_an_unreadable_verdict_is_refused_with_it(two: Stage) -> None:
     reading(two)
     two.session.press()
