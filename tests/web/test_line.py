@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.session.fakes import Stage
-from tests.web.browsing import OpenPage, wait_until
+from tests.web.browsing import TV, OpenPage, put, wait_until
 from tests.web.stand_in import seat
 from web.client import Client
 
@@ -156,3 +156,14 @@ def test_a_forgotten_seat_asks_for_the_name_again(stage: Stage, open_page: OpenP
     page.get_by_text("Welcome, Ada!").wait_for()
     stage.session.leave(0)
     page.get_by_label("Your name").wait_for()
+
+
+def test_the_day_of_the_last_game_is_asked_for_until_it_arrives(
+    stage: Stage, open_page: OpenPage, address: str
+) -> None:
+    put(stage, "roll")
+    stage.play_out()
+    page = open_page("/healthz", size_wh=TV)
+    page.route("**/api/game?*", lambda route: route.abort(), times=2)
+    page.goto(f"{address}/table")
+    page.locator(".said .note", has_text="November 2026").wait_for()

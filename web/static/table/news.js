@@ -13,6 +13,7 @@ import { addressOf, codes, isNear, pairText, report, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
 const BLIND = new Set(["dark", "blocked", "frozen", "lost"]);
+const AGAIN_MS = 1_500;
 
 /** Whether a roll is due that the camera cannot see. */
 export const isBlind = ({ game, tray }) => game?.phase === "roll" && BLIND.has(tray.status);
@@ -154,9 +155,9 @@ function drawLobby({ seats, table, me }) {
 }
 
 /** Return a note that shows the day of a game once the table has answered. */
-function dayOf(number) {
-  const note = el("span", { class: "note" });
+function dayOf(number, note = el("span", { class: "note" })) {
   void get(`/api/game?number=${number}`).then((answer) => {
+    if (answer === null && note.isConnected) setTimeout(dayOf, AGAIN_MS, number, note);
     const at = new Date(answer?.data.at);
     if (Number.isNaN(at.valueOf())) return;
     note.textContent = dateForm.format(at);
