@@ -115,6 +115,21 @@ def test_the_last_answer_is_worded_before_the_table_replies_as_after(call: Call)
     assert texts == ["Red 7 (white 3 + white 4) counts in a moment. Tap again to undo."] * 2
 
 
+def test_a_restart_of_the_table_sets_the_countdown_anew(call: Call) -> None:
+    seconds = """(() => {
+      const countdown = new m.Countdown(() => {});
+      return v.map((snapshot) => {
+        countdown.follow(snapshot);
+        return countdown.seconds;
+      });
+    })()"""
+    snapshots = [
+        {"epoch": epoch, "version": 5, "game": {"closes_in_s": left}}
+        for epoch, left in (("a-1", 1.0), ("a-1", 4.0), ("a-2", 4.0))
+    ]
+    assert call("lib/countdown.js", seconds, *snapshots) == [1, 1, 4]
+
+
 class TestDice:
     def test_a_die_has_as_many_pips_as_its_value(self, call: Call) -> None:
         count = "v.map((value) => m.die('red', value).querySelectorAll('circle').length)"

@@ -1,7 +1,7 @@
 // The seconds until an open action closes: each snapshot sets them, the page's own clock runs them down.
 export class Countdown {
   #closesAt = 0; // in milliseconds of performance.now()
-  #set = ""; // the version of the snapshot that set it
+  #set = ""; // the epoch and version of the snapshot that set it
   #timer = 0;
   #onTick;
 
@@ -11,9 +11,9 @@ export class Countdown {
   }
 
   /** Set it to a snapshot's seconds; returns whether it runs. */
-  follow({ game, version }) {
+  follow({ game, epoch, version }) {
     const is = Boolean(game?.closes_in_s);
-    const set = is ? `${version}` : "";
+    const set = is ? `${epoch} ${version}` : "";
     const at = is ? performance.now() + game.closes_in_s * 1_000 : 0;
     if (set === this.#set) this.#closesAt = Math.min(this.#closesAt, at); // this one travelled faster
     else {
