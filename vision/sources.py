@@ -88,9 +88,10 @@ def open_camera(
         return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
     if path.is_file():
         return VideoCamera(path, fps=fps, clock=clock, sleep=sleep)
+    found = "it is something else" if path.exists() else "there is no such file"
     raise CameraUnavailable(
         f"camera {source!r}: expected auto, pi, simulated, none, a video device, a video file "
-        "or a folder of pictures, there is no such file"
+        f"or a folder of pictures, {found}"
     )
 
 

@@ -12,6 +12,7 @@ import cv2
 
 from companion.errors import CameraUnavailable, PictureError
 from companion.tray import Note, NoteCode
+from companion.wire.files import open_plain
 from vision.cameras.camera import CameraKind
 from vision.cameras.exposure import without_warnings
 from vision.cameras.pace import Clock, Pace, Sleep
@@ -42,6 +43,10 @@ class VideoCamera:
         self.source = str(path)
         self.description = f"video file {path.name}"
         self.notes: tuple[Note, ...] = ()
+        try:
+            open_plain(path).close()  # OpenCV gives no reason
+        except OSError as error:
+            raise CameraUnavailable(f"camera {self.source!r}: {error.strerror}") from error
         with without_warnings():
             self._video = cv2.VideoCapture(str(path))
         rate = self._video.get(cv2.CAP_PROP_FPS)
@@ -108,12 +113,14 @@ class FolderCamera:
             )
         self._files = iter(pictures)
         self._skipped: list[str] = []
+        self._first_error: PictureError | None = None
         self._is_over = False
         frame = self._advance()
         if frame is None:
             raise CameraUnavailable(
-                f"camera {self.source!r}: expected pictures, none of {len(pictures)} decodes"
-            )
+                f"camera {self.source!r}: expected pictures, none of {len(pictures)} decodes: "
+                f"{self._first_error}"
+            ) from self._first_error
         self._frame = frame
 
     @property
@@ -147,6 +154,7 @@ class FolderCamera:
         for file in self._files:
             try:
                 return load_frame(file)
-            except PictureError:
+            except PictureError as error:
+                self._first_error = self._first_error or error
                 self._skipped.append(file.name)
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import cv2
@@ -10,11 +12,21 @@ import pytest
 
 from companion.errors import CameraUnavailable, ConfigError
 from companion.tray import Note, NoteCode
+from tests.rights import run_bound
 from tests.vision.tray_fakes import FakeClock
 from vision.cameras import devices
 from vision.cameras.camera import Camera, PictureSequence
 from vision.cameras.pace import Pace
 from vision.sources import open_camera
+
+OPEN = """
+import sys
+from vision.sources import CameraUnavailable, open_camera
+try:
+    open_camera(sys.argv[1])
+except CameraUnavailable as error:
+    print(error)
+"""
 
 
 def opened(source: str | Path, clock: FakeClock | None = None) -> Camera:
@@ -154,6 +166,23 @@ def test_a_folder_without_pictures_is_an_error(tmp_path: Path, name: str | None,
         (tmp_path / name).write_text("no picture")
     with pytest.raises(CameraUnavailable, match=f"expected {said}"):
         opened(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("locked.jpg", "none of 1 decodes: .*: Permission denied"),
+        ("locked.mp4", "Permission denied"),
+        ("pipe", "it is something else"),
+    ],
+)
+def test_a_source_that_cannot_be_opened_says_why(tmp_path: Path, name: str, said: str) -> None:
+    path = tmp_path / name
+    if name == "pipe":
+        os.mkfifo(path)
+    else:
+        path.touch(mode=0o000)
+    assert re.search(said, run_bound(OPEN, path))
 
 
 def test_a_single_picture_is_a_folder_of_one(tmp_path: Path) -> None:
