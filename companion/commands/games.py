@@ -286,7 +286,6 @@ def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
         if new is None:
             Pictures(config.data_dir, 0).delete_games(numbers)
         store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
-        Verdicts(config.data_dir).follow(results, _results(store))
     click.echo(f"{len(numbers)} {'game' if len(numbers) == 1 else 'games'} changed")
 
 

@@ -77,7 +77,7 @@ class SavedGame:
     def result(self) -> Result:
         """How it stands or ended."""
         state, players = self.state, range(self.state.players)
-        moves = "\n".join(to_lines(self.start, self.events, self.names))
+        moves = "\n".join(to_lines(self.start, self.events))
         rolls, misread = rolls_and_misread(self.events, dict(self.offered))
         return Result(
             number=self.number,

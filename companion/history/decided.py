@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from companion.history.results import Result
 from companion.wire.files import read_text
 
 LOGGER = logging.getLogger(__name__)
@@ -74,9 +73,3 @@ class Verdicts:
                 file.write(f"{played} {decided}\n")
         except OSError as error:
             LOGGER.warning("%s cannot be written: %s", self._path, error.strerror)
-
-    def follow(self, before: Iterable[Result], after: Iterable[Result]) -> None:
-        """Keep the verdicts of games whose players were renamed, each in both lists."""
-        for was, game in zip(before, after, strict=False):
-            if (decided := self._known.get(was.played)) is not None:
-                self.add(game.played, decided)

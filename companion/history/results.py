@@ -32,7 +32,7 @@ class Result:
         totals, misses, crosses, closings: By player.
         rows: By player, points by the name of the colour row.
         has_bots: A bot played, or the coach suggested answers.
-        played: Digest of players and moves.
+        played: Digest of the moves; the names may change.
         rolls: The dice of each turn in the order of `ALL_DICE`; 0 for a die that has left.
         misread: Colour and value of dice that the camera showed first and that were corrected then,
             before or after the roll was confirmed.

@@ -79,16 +79,6 @@ class PastGames:
         except TimeoutError:
             return []
 
-    def when_read(self, tell: Callable[[list[Result]], object]) -> None:
-        """Tell the results on a thread of its own once they are read: nobody waits for them."""
-
-        def read() -> list[Result]:
-            found = self.results()
-            tell(found)
-            return found
-
-        _in_background(read)
-
     def begin_again(self) -> None:
         """Read the log anew next time, since names in it have changed."""
         self._archive, self._kept = Archive(), 0

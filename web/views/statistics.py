@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
 
 from flask import Blueprint, Response, request
 
@@ -59,9 +58,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def rename_player() -> Response:
         asked = body(requests.RenamePlayer)
         context.lead()
-        past = context.session.past
-        before = past.results()
-        numbers = {game.number for game in games_of(before, asked.name)}
+        numbers = {game.number for game in games_of(context.session.past.results(), asked.name)}
         refusal = context.session.why_not_renamed(asked.name, asked.to)
         if refusal is None and asked.to is None and context.pictures is not None:
             try:  # first: without the name nobody could try again
@@ -70,8 +67,6 @@ def install(pages: Blueprint, context: AppContext) -> None:
                 raise StoreError(f"a picture cannot be deleted: {error}") from error
         if refusal is None:
             refusal = context.session.rename_player(asked.name, asked.to)
-        if refusal is None:  # old games are read again, which takes longer than a page waits
-            past.when_read(partial(context.reviews.verdicts.follow, before))
         return ok(context, refusal)
 
     @pages.get("/api/dice")
