@@ -55,7 +55,7 @@ def shown_dice(pixels: Pixels, calibration: Calibration) -> tuple[ShownDie, ...]
     Args:
         calibration: Without dice, so that the colours are those that the reader sees by itself.
     Raises:
-        CalibrationError: There are not six dice that lie flat and still in the tray.
+        CalibrationError: There are not six dice that lie flat in the tray.
     """
     reading = DiceReader().read(Frame(pixels), calibration=calibration)
     assert reading.evidence is not None
