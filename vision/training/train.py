@@ -3,8 +3,8 @@
     python -m vision.training.train DATA WEIGHTS finder --minutes 60
     python -m vision.training.train DATA WEIGHTS finder --minutes 60 --resume WEIGHTS/finder.pt
 
-The networks are finder, reader (with the context head) and upright (with the tilt head). With
-`--head` only the head is trained. Shards that appear in DATA later join at the next epoch.
+The networks are finder, reader (with the context head) and upright (with the tilt head). Shards
+that appear in DATA later join at the next epoch.
 The weights and the state for `--resume` are written after each epoch and every five minutes.
 """
 
@@ -24,7 +24,7 @@ from torch.utils.data import DataLoader, Dataset
 from vision.training.checkpoints import save
 from vision.training.networks import Arrays
 from vision.training.shards import mapped, shards_for
-from vision.training.tasks import TASKS, Task, body_of
+from vision.training.tasks import TASKS, Task
 
 _SAVE_S = 300.0
 """Longest time between two saved states."""
@@ -42,18 +42,16 @@ def main() -> None:
     length.add_argument("--epochs", type=float, default=float("inf"))
     length.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--workers", type=int, default=0, help="processes that prepare pictures")
     parser.add_argument("--scenes", type=int, help="in one step")
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--rate", type=float, default=2.5e-3)
-    parser.add_argument("--head", action="store_true", help="train only the head")
     asked = parser.parse_args()
     if asked.epochs == asked.minutes:
         asked.epochs = 20.0
     torch.manual_seed(asked.seed)
-    torch.set_num_threads(asked.threads)
+    torch.set_num_threads(1)
     cv2.setNumThreads(1)
     train(asked)
 
@@ -66,14 +64,8 @@ def train(asked: argparse.Namespace) -> None:
         state = torch.load(asked.resume, map_location=asked.device)
         new = net.load_state_dict(state, strict=False).missing_keys
         print(f"not in {asked.resume}, from scratch: {', '.join(new) or 'nothing'}", flush=True)
-    body = body_of(asked.net, net)
-    if asked.head:
-        if body is net:
-            raise SystemExit(f"{asked.net}: nothing weighs what it says")
-        body.requires_grad_(False)
     mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(_MEMORY), use_buffers=True)
-    learners = [each for each in net.parameters() if each.requires_grad]
-    best = torch.optim.AdamW(learners, lr=asked.rate, weight_decay=1e-3)
+    best = torch.optim.AdamW(net.parameters(), lr=asked.rate, weight_decay=1e-3)
     started = saved = time.monotonic()
     shards: dict[Path, Arrays] = {}
     done = 0.0
@@ -82,7 +74,6 @@ def train(asked: argparse.Namespace) -> None:
             if path not in shards:
                 shards[path] = mapped(path, task.keys)
         net.train()
-        body.train(not asked.head)  # its scales stay as they are, too
         losses: dict[str, Tensor] = {}
         batches = Batches(
             task, list(shards.values()), asked.scenes or task.scenes, (asked.seed, epoch)
@@ -101,7 +92,7 @@ def train(asked: argparse.Namespace) -> None:
             loss: Tensor = torch.stack(list(parts.values())).sum()
             best.zero_grad()
             loss.backward()
-            nn.utils.clip_grad_norm_(learners, 5.0)
+            nn.utils.clip_grad_norm_(net.parameters(), 5.0)
             best.step()
             mean.update_parameters(net)
             steps += 1
