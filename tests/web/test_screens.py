@@ -278,6 +278,21 @@ class TestTheTableView:
                 assert box is not None
                 assert box["y"] + box["height"] <= size_wh[1], (size_wh, fault)
 
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_two_faults_push_nobody_off_a_small_display(
+        self, stage: Stage, open_page: OpenPage, language: str
+    ) -> None:
+        for name in ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"):
+            seat(stage, name)
+        stage.session.change_settings({}, {"language": language})
+        stage.session.start("base", 0)
+        stage.roll(3, 4)
+        stage.session.part_is("storage", "failing")  # the longest text
+        stage.session.part_is("button", "lost")
+        page = ready(open_page("/table", size_wh=(800, 480)))
+        page.locator("#faults li").nth(1).wait_for()
+        assert left(page, BEYOND) == []
+
     def test_five_sheets_of_six_rows_fit_a_small_television_at_the_end(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
