@@ -109,3 +109,19 @@ def test_a_name_of_one_long_word_fits_a_folded_phone(stage: Stage, open_page: Op
                   .filter(({ left, right }) => left < 0 || right > innerWidth).length"""
             )
             assert beyond == 0, (action, page.url)
+
+
+def test_a_short_name_loses_no_letter_to_long_ones(stage: Stage, open_page: OpenPage) -> None:
+    names = ("Maximilian-Alexander", "Wilhelmina Grünwald", "Konstantin von Hofer", "Ömür", "Ben")
+    tokens = [seat(stage, name).token for name in names]
+    stage.session.start("base", 0)
+    page = ready(open_page("/", token=tokens[3]))
+    page.locator(".players bdi").nth(4).wait_for()
+    exactly = """() => [...document.querySelectorAll('.players bdi')].filter((node) => {
+      const text = new Range();
+      text.selectNodeContents(node);
+      return text.getBoundingClientRect().width > node.getBoundingClientRect().width;
+    }).map((node) => node.textContent)"""
+    for size_wh in (PHONE, (740, 360), (800, 480), (820, 1180)):
+        resize(page, size_wh)
+        assert not {"Ömür", "Ben"} & set(page.evaluate(exactly)), size_wh

@@ -59,7 +59,7 @@ function playerItem({ game, seats, me }, player, viewed, onTap) {
     isViewed && (!isOwn || me.seats.length > 1) && "is-viewed",
   ];
   const item = el("li", { class: classes.filter(Boolean).join(" ") }, button);
-  item.style.flexShrink = String(player.name.length ** 4); // long names are truncated first
+  item.style.flexShrink = String(player.name.length ** 12); // long names first: 1/64 px less is an ellipsis
   return item;
 }
 
