@@ -14,7 +14,9 @@ from tests.session.fakes import Stage
 from tests.web.browsing import (
     BEYOND,
     PHONE,
+    PHONE_FLAT,
     PHONE_SMALL,
+    PI_DISPLAY,
     TV,
     OpenPage,
     before_the_locks,
@@ -187,6 +189,16 @@ def test_the_faces_of_the_dice_can_be_hit_on_a_tiny_screen(
         resize(page, size_wh)
         sides = "[...document.querySelectorAll('#faces label')].map((b) => b.offsetWidth)"
         assert min(page.evaluate(sides)) >= 22, size_wh  # and a gap of 6
+
+
+def test_the_host_hits_every_die_on_a_flat_screen(stage: Stage, open_page: OpenPage) -> None:
+    put(stage, "action1")
+    page = ready(open_page("/host"))
+    page.locator("#by-hand summary").click()
+    sides = "[...document.querySelectorAll('#faces label, .rolled-die')].map((b) => b.offsetWidth)"
+    for size_wh in ((740, 360), PHONE_FLAT, PI_DISPLAY, TABLETS[3]):
+        resize(page, size_wh)
+        assert min(page.evaluate(sides)) >= 35, size_wh
 
 
 def test_on_a_tiny_screen_the_pass_button_is_in_sight(stage: Stage, open_page: OpenPage) -> None:
