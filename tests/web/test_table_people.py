@@ -118,3 +118,17 @@ def test_the_end_leads_to_the_report(stage: Stage, open_page: OpenPage) -> None:
             )
             == []
         )
+
+
+def test_a_name_with_a_hyphen_has_two_lines_not_tiny_letters(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    stage.seat("Maximilian-Alexander", "Maximilian Alexander", "Ada", "Ben", "Cleo")
+    assert stage.session.start("base", 0) is None
+    page = ready(open_page("/table"))
+    sizes = "all => all.slice(0, 2).map((node) => parseFloat(getComputedStyle(node).fontSize))"
+    for size_wh in (TV, (800, 480), (820, 1180)):
+        resize(page, size_wh)
+        assert left(page, BROKEN) == [], size_wh
+        hyphen_px, space_px = page.locator(".people bdi").evaluate_all(sizes)
+        assert hyphen_px > 0.85 * space_px, size_wh

@@ -65,10 +65,11 @@ function chance({ percent, within }) {
   return made;
 }
 
-/** Draw a name in letters so large that its longest word fits. */
+/** Draw a name in letters so large that its longest part fits; it may break at a hyphen, too. */
 function name(player) {
   const made = el("bdi", { text: player.name });
-  made.style.setProperty("--letters", Math.max(...player.name.split(/\s+/).map((word) => word.length)));
+  const parts = player.name.replace(/-/g, "- ").split(/\s+/);
+  made.style.setProperty("--letters", Math.max(...parts.map((part) => part.length)));
   return made;
 }
 
