@@ -34,7 +34,8 @@ VARIANTS = ("base", "big_points")
 
 BROKEN = """() => {
   const found = [];
-  for (const root of document.querySelectorAll('.rows, .people, .headline, .said, .tray-text')) {
+  const roots = '.rows, .people, .headline, .said, .tray-text, .podium, .host-scores';
+  for (const root of document.querySelectorAll(roots)) {
     const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     for (let node = texts.nextNode(); node; node = texts.nextNode()) {
       for (const { 0: word, index } of node.data.matchAll(/[\\p{L}]+/gu)) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_SMALL, OpenPage, drawn, left, ready, resize
+from tests.web.browsing import BROKEN, PHONE, PHONE_SMALL, OpenPage, drawn, left, ready, resize
 from tests.web.stand_in import seat
 from tests.web.test_for_everybody import LARGE_TYPE, settle
 
@@ -125,3 +125,15 @@ def test_a_short_name_loses_no_letter_to_long_ones(stage: Stage, open_page: Open
     for size_wh in (PHONE, (740, 360), (800, 480), (820, 1180)):
         resize(page, size_wh)
         assert not {"Ömür", "Ben"} & set(page.evaluate(exactly)), size_wh
+
+
+@pytest.mark.parametrize("language", ["de", "it"])
+def test_a_host_reads_whole_names_on_a_small_phone(
+    stage: Stage, open_page: OpenPage, language: str
+) -> None:
+    stage.seat("Maximilian-Alexander", "Wilhelmina Grünwald", "Konstantin von Hofer")
+    stage.session.start("base", 0)
+    stage.roll(3, 4)
+    page = ready(open_page(f"/host?language={language}", size_wh=(320, 568)))
+    assert page.locator(".host-scores .tool").count() == 3
+    assert left(page, BROKEN) == []
