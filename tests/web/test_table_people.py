@@ -11,6 +11,7 @@ from tests.web.browsing import (
     PHONE_SMALL,
     TV,
     OpenPage,
+    close_red,
     drawn,
     left,
     put,
@@ -132,3 +133,12 @@ def test_a_name_with_a_hyphen_has_two_lines_not_tiny_letters(
         assert left(page, BROKEN) == [], size_wh
         hyphen_px, space_px = page.locator(".people bdi").evaluate_all(sizes)
         assert hyphen_px > 0.85 * space_px, size_wh
+
+
+def test_a_closed_row_keeps_its_words_whole_on_a_phone(stage: Stage, open_page: OpenPage) -> None:
+    close_red(stage, "de")
+    page = ready(open_page("/table"))
+    page.locator(".rows .is-closed").wait_for()
+    for size_wh in (PHONE, PHONE_SMALL, (320, 568)):
+        resize(page, size_wh)
+        assert left(page, BROKEN) == [], size_wh
