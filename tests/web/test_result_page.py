@@ -6,12 +6,14 @@ import pytest
 
 from tests.session.fakes import Stage
 from tests.web.browsing import (
+    BROKEN,
     PHONE,
     PHONE_FLAT,
     PHONE_SMALL,
     OpenPage,
     before_the_locks,
     comes_true,
+    left,
     put,
     ready,
     resize,
@@ -108,3 +110,19 @@ def test_the_points_that_penalties_cost_are_named(stage: Stage, open_page: OpenP
     stage.play_out()
     page = ready(open_page("/", token=tokens[0]))
     page.locator(".podium").get_by_role("img", name="4 of 4 penalties, minus 20 points").wait_for()
+
+
+def test_long_names_fit_the_result_on_small_phones(stage: Stage, open_page: OpenPage) -> None:
+    long = ("Wilhelmina Grünwald", "Konstantin von Hofer", "Ömür", "Alexandra Maximilian", "Ben")
+    tokens = [seat(stage, name).token for name in long]
+    stage.session.start("base", 0)
+    before_the_locks(stage, *"RRYYY")
+    stage.session.close_action()
+    stage.play_out()
+    page = ready(open_page("/", token=tokens[0]))
+    page.locator("#podium bdi").first.wait_for()
+    resize(page, (320, 568))
+    assert left(page, BROKEN) == []
+    resize(page, (740, 360))
+    hidden = "((over) => over.scrollHeight > over.clientHeight ? ['scrolls'] : [])"
+    assert left(page, f"{hidden}(document.querySelector('#over'))") == []
