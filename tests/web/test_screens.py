@@ -172,7 +172,7 @@ def test_dice_are_entered_without_scrolling(
     page.locator("#typing [type=submit]").click()
     page.locator("#typing-why:not(:empty)").wait_for()
     scrolls = "(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight ? ['dialog'] : [])"
-    for size_wh in (PHONE_SMALL, (844, 390), *TABLETS, (1280, 720)):
+    for size_wh in (PHONE_SMALL, (320, 568), (844, 390), *TABLETS, (1280, 720)):
         resize(page, size_wh)
         assert left(page, f"{scrolls}(document.querySelector('#typing'))") == [], size_wh
 
