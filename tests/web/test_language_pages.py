@@ -182,6 +182,19 @@ class TestNothingIsMixed:
         page.get_by_label("Sprache").select_option(label="Wie auf diesem Gerät")
         page.get_by_text("Welcome, Ada!").wait_for()
 
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_the_choice_is_not_cut_off_on_a_small_phone(
+        self, open_page: OpenPage, language: str
+    ) -> None:
+        page = open_page(f"/?language={language}", size_wh=(320, 568))
+        page.locator("#language").wait_for()
+        cut = """all => all.filter((node) => {
+          const { width } = node.getBoundingClientRect();
+          node.style.cssText = 'width: max-content; max-width: none; position: absolute';
+          return node.getBoundingClientRect().width > width + 1;
+        }).map((node) => node.id)"""
+        assert page.locator(".device select").evaluate_all(cut) == []
+
     @pytest.mark.parametrize("leave", ["Tab", "Enter"])
     def test_keys_go_through_the_list_before_one_holds(
         self, open_page: OpenPage, leave: str
