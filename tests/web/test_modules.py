@@ -130,6 +130,16 @@ def test_a_restart_of_the_table_sets_the_countdown_anew(call: Call) -> None:
     assert call("lib/countdown.js", seconds, *snapshots) == [1, 1, 4]
 
 
+def test_two_who_close_a_row_are_named_in_one_sentence(call: Call) -> None:
+    rows = [{"key": "R", "word": "row.red"}, {"key": "Y", "word": "row.yellow"}]
+    closing = [{"seat": seat, "row": row} for seat, row in ((1, "R"), (2, "Y"), (3, "R"))]
+    game = {"phase": "action1", "active": 0, "closing": closing, "players": [], "rows": rows}
+    state = {"game": game | {"waiting_for": [0], "closes_in_s": None}, "table": {}}
+    status = "m.statusOf(v[0], { seat: 0 }, v[1], (seat) => 'ABCD'[seat])"
+    text = call("play/status.js", status, state, {"box": None, "done": True})
+    assert text.startswith("B and D are closing red. C is closing yellow. ")
+
+
 class TestDice:
     def test_a_die_has_as_many_pips_as_its_value(self, call: Call) -> None:
         count = "v.map((value) => m.die('red', value).querySelectorAll('circle').length)"

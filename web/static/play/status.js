@@ -26,8 +26,11 @@ export function statusOf(state, mine, answer, nameOf) {
   if (game.phase === "roll") return rollStatus(state, active, isMine, isBotsTurn(game));
   if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
   const closing = game.closing.filter((each) => each.seat !== mine.seat);
-  const closes = closing
-    .map((each) => `${t("say.closes", { name: nameOf(each.seat), row: rowTerm(game, each.row) })} `)
+  const closes = [...new Set(closing.map((each) => each.row))]
+    .map((key) => {
+      const names = closing.filter((each) => each.row === key).map((each) => nameOf(each.seat));
+      return `${t("say.closes", { names: listOf(names), row: rowTerm(game, key), count: names.length })} `;
+    })
     .join("");
   if (answer === null) return closes + choiceStatus(state, mine) + adviceOf(game, mine);
   const box = answer.box ? boxName(game, answer.box) : null;
