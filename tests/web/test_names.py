@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
 from tests.web.browsing import BROKEN, PHONE, PHONE_SMALL, OpenPage, drawn, left, ready, resize
 from tests.web.stand_in import seat
@@ -137,3 +138,19 @@ def test_a_host_reads_whole_names_on_a_small_phone(
     page = ready(open_page(f"/host?language={language}", size_wh=(320, 568)))
     assert page.locator(".host-scores .tool").count() == 3
     assert left(page, BROKEN) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_countdown_moves_no_box_on_a_small_phone(
+    stage: Stage, open_page: OpenPage, language: str
+) -> None:
+    tokens = stage.seat("Ada", "Ben")
+    stage.session.start("base", 0)
+    stage.roll(3, 4)
+    page = ready(open_page(f"/?language={language}", size_wh=(320, 568), token=tokens[0]))
+    box = page.locator("[data-token=R7]")
+    before = box.bounding_box()
+    assert stage.answer(1, None) == ""
+    box.click()
+    page.locator("#done.is-counting:not(.is-back)", has_text="(").wait_for()
+    assert box.bounding_box() == before
