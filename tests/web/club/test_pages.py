@@ -43,6 +43,8 @@ COVERED = """[...document.querySelectorAll('.board')].filter((board) => {
 """Boards whose code lies on the table's name or on the first player."""
 
 
+TOPS = "all => all.map((node) => node.getBoundingClientRect().top)"
+
 CHOOSE = """(language) => fetch('/api/language', {
   method: 'POST',
   body: JSON.stringify({ language }),
@@ -198,6 +200,22 @@ class TestPages:
                     case = language, path, size_wh
                     assert not page.evaluate(SIDEWAYS), case
                     assert left(page, CUT) == [], case  # fitted by the next frame
+
+    def test_an_organiser_reads_and_types_on_a_small_phone(
+        self, club: ClubOnDisk, open_page: OpenPage
+    ) -> None:
+        an_evening(club)
+        page = open_page("/organise?language=de", size_wh=(320, 568))
+        shown_at(page, "#exports", "24. November 2026")
+        name = page.locator("#name").bounding_box()
+        assert name is not None
+        assert name["width"] > 200
+        date = page.locator("#exports span").first
+        assert date.evaluate("(node) => node.getClientRects()[0].height") < 30, "in one line"
+        for size_wh in ((320, 568), (820, 1180)):
+            resize(page, size_wh)
+            tops = page.locator("[name=size]").evaluate_all(TOPS)
+            assert len(set(tops)) == 1, size_wh
 
     def test_codes_cover_no_name_in_a_browser_without_has(
         self, club: ClubOnDisk, open_page: OpenPage
