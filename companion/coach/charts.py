@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from unicodedata import east_asian_width
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from companion.coach.fairness import FACES, Fairness
@@ -352,7 +353,20 @@ def _text(svg: Element, x: float, y: float, text: str, *, anchor: str = "start")
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 10 else name[:9].rstrip() + "…"
+    """A name, cut off where it is wider than ten ordinary letters."""
+    ends = list(accumulate(map(_width, name)))
+    if not ends or ends[-1] <= 100:
+        return name
+    return name[: sum(end <= 85 for end in ends)].rstrip() + "…"
+
+
+def _width(letter: str) -> int:
+    """About how wide a letter is in a sans-serif font, in tenths of an ordinary one."""
+    if letter in "fijlrtI.,'’-|! ":
+        return 6
+    if letter in "mwMW@%" or east_asian_width(letter) in "WF":
+        return 16
+    return 12 if letter.isupper() or letter in "<>" else 10
 
 
 def _apart(places: Sequence[float], least: float) -> list[float]:

@@ -111,6 +111,20 @@ class TestThePage:
         page.get_by_role("link", name="Game 2, Big Points").wait_for()
         assert page.get_by_text("table didn’t answer").count() == 0
 
+    def test_names_beside_the_lines_are_cut_off_with_an_ellipsis(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        an_evening(stage, ("Wilhelmina", "Grossmamma Mo", "W" * 20))
+        page = open_page("/games/1", size_wh=TV)
+        page.locator("#coach-scores svg").wait_for()
+        beyond = """all => all.filter((node) => {
+          const { right } = node.ownerSVGElement.getBoundingClientRect();
+          return node.getBoundingClientRect().right > right;
+        }).map((node) => node.textContent)"""
+        texts = page.locator("#coach-scores svg text")
+        assert texts.evaluate_all(beyond) == []
+        assert "Wilhelmina" in texts.all_text_contents()
+
     def test_from_the_standings_to_a_record_and_back(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
