@@ -386,7 +386,8 @@ class Club:
         last = max([self._now_text(), *drawn])
         if last in drawn:  # the clock was set back after that draw
             return last
-        return self._now_text(KEEP_S - (got.keeps_s or KEEP_S))
+        kept_s = KEEP_S - (got.keeps_s or KEEP_S)
+        return self._now_text(max(0, kept_s - 1))  # whole seconds: one may be too many
 
     def _now_text(self, ago_s: int = 0) -> str:
         at = self._now() - timedelta(seconds=ago_s)

@@ -162,6 +162,20 @@ def test_a_game_before_a_draw_is_of_no_later_round_on_another_machine(
     assert [each.game.number for each in done.free] == [2]
 
 
+def test_a_game_just_after_a_draw_is_of_its_round_on_another_machine(
+    club: ClubOnDisk, tmp_path: Path
+) -> None:
+    with_players(club, "Ada", "Ben")
+    club.club.draw(1)
+    second = ClubOnDisk(tmp_path / "second")
+    second.now = club.now + timedelta(seconds=60.2)
+    second.publish(topics.evening(CLUB), club.sent[-1].payload, retained=True)
+    second.finish(1, result({"Ada": 1, "Ben": 2}), retained=True, ago_s=61)
+    (row,) = second.club.view().done.rounds
+    assert row[0] is not None, "the broker counts whole seconds"
+    second.store.close()
+
+
 def test_a_rating_follows_a_player_who_is_renamed(club: ClubOnDisk) -> None:
     club.finish(1, result({"Ada": 90, "Ben": 50}))
     club.now = club.now.replace(month=12, day=1)
