@@ -10,12 +10,12 @@ import logging
 import os
 import zlib
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from companion.eventlog.place import identity
 from companion.eventlog.rows import Row
+from companion.wire.files import write_whole
 
 LOGGER = logging.getLogger(__name__)
 
@@ -150,16 +150,6 @@ def write_journal(path: Path, rows: Iterable[Row]) -> int:
     Raises:
         OSError: It cannot be written; the one there is stays.
     """
-    part = path.with_suffix(".journal-part")
     data = lines_of(rows)
-    try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError:
-        with suppress(OSError):
-            part.unlink()  # steps need the room that is left
-        raise
+    write_whole(path, data)
     return len(data)

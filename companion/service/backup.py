@@ -32,7 +32,7 @@ STAMP = "last-backup"
 _NOT_COPIED = ("games.", STAMP)
 """Files that begin so: the log itself is copied by SQLite, its helpers are not needed."""
 
-_PASSING = (".part", ".new", ".lock", "-wal", "-shm", ".tar.gz")
+_PASSING = (".part", "-part", ".lock", "-wal", "-shm", ".tar.gz")
 """Files that end so are helpers of others, are being written, or are backups themselves."""
 
 _DATABASE = ".sqlite3"

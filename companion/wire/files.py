@@ -66,23 +66,25 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ValueError(str(error).partition(";")[0]) from error
 
 
-def write_whole(path: Path, text: str, mode: int = 0o666) -> None:
+def write_whole(path: Path, content: str | bytes, mode: int = 0o666) -> None:
     """Write a file whole or not at all, even if the plug is pulled.
 
     Args:
+        content: Text is written as UTF-8.
         mode: Rights of the file, before the umask.
     Raises:
         OSError: It cannot be written.
     """
-    aside = path.with_name(f"{path.name}.new")
+    data = content.encode() if isinstance(content, str) else content
+    part = path.with_name(f"{path.name}-part")
     try:
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with open(handle, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        aside.replace(path)
+        part.replace(path)
     except OSError:
         with suppress(OSError):
-            aside.unlink(missing_ok=True)
+            part.unlink()  # others need the room that is left
         raise
