@@ -161,6 +161,26 @@ class TestPages:
         page.get_by_text("No round yet").wait_for()
         comes_true(page, "document.activeElement.id === 'h-round'")
 
+    def test_a_choice_stays_while_other_news_arrives(
+        self, club: ClubOnDisk, open_page: OpenPage
+    ) -> None:
+        an_evening(club)
+        page = open_page("/organise", size_wh=PHONE_SMALL)
+        held: list[Route] = []
+        page.route("**/api/form", lambda route: held.append(route), times=1)
+        everyone = page.get_by_role("radio", name="Everyone meets everyone")
+        everyone.check()
+        page.locator("label", has_text="5").click()
+        club.club.add("Zoe")
+        shown_at(page, "#members bdi", "Zoe")
+        assert everyone.is_checked()
+        held[0].continue_()
+        comes_true(page, "document.querySelector('[name=size][value=\"5\"]').checked")
+        page.locator("#draw").click()
+        shown_at(page, "#h-round", "Round 2")
+        evening = club.club.view().evening
+        assert (evening.system, evening.size) == ("round_robin", 5)
+
     def test_a_double_tap_draws_one_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         an_evening(club)
         page = open_page("/organise", size_wh=PHONE_SMALL)

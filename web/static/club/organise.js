@@ -22,6 +22,7 @@ import { dateOf, drawRound } from "./round.js";
 const form = $("form");
 let pressedAt = 0; // when somebody was taken out or back in
 let queue = Promise.resolve(); // changes are sent one after the other
+let choosing = 0; // choices of the next round's form that are still on their way
 
 function draw(state) {
   const { me, members, drawn } = state;
@@ -40,7 +41,7 @@ function draw(state) {
     ["system", state.system],
     ["size", state.size],
   ])
-    if (form.getAttribute("aria-busy") !== "true") form.elements[name].value = value;
+    if (!choosing) form.elements[name].value = value;
   setText($("draw"), t("club.draw", { number: drawn + 1 }));
   $("draw").disabled = here < 2;
   show($("take-back"), drawn > 0);
@@ -92,9 +93,12 @@ onSubmit($("add-form"), async () => {
   if (isAdded && $("name").value === name) $("name").value = ""; // else the next one is being typed
   $("name").focus();
 });
-form.addEventListener("change", () =>
-  change("/api/form", { system: form.elements.system.value, size: Number(form.elements.size.value) }),
-);
+form.addEventListener("change", async () => {
+  choosing += 1;
+  await change("/api/form", { system: form.elements.system.value, size: Number(form.elements.size.value) });
+  choosing -= 1;
+  draw(latest());
+});
 onSubmit(form, async () => {
   if (isOff($("draw"))) return;
   if (await change("/api/rounds/draw", { number: latest().drawn + 1 })) offBriefly($("draw"));
