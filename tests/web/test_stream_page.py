@@ -11,6 +11,7 @@ from tests.web.browsing import (
     PHONE,
     PHONE_SMALL,
     OpenPage,
+    close_red,
     drawn,
     open_part,
     put,
@@ -86,6 +87,15 @@ def test_a_stream_page_shows_what_its_address_names(stage: Stage, open_page: Ope
     assert stage.session.end() is None
     drawn(page, stage)
     assert not page.locator("#roll").is_visible()
+
+
+def test_a_stream_page_shows_closed_rows_and_who_left(stage: Stage, open_page: OpenPage) -> None:
+    close_red(stage, "en")
+    assert stage.session.let_go(2) is None
+    page = open_page("/stream", size_wh=(1280, 720))
+    page.locator("#rows .is-red", has_text="Red closed").wait_for()
+    page.locator("#players .is-gone", has_text="Cleo").wait_for()
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("path", ["/stream", "/stream?show=roll&text=40"])

@@ -11,7 +11,8 @@ from flask.testing import FlaskClient
 from companion.history.pictures import Pictures
 from companion.tray import CameraState
 from tests.session.fakes import Stage
-from tests.web.stand_in import StandInTray, a_roll, dice_in_tray
+from tests.web.browsing import PHONE, OpenPage, comes_true, open_part, ready
+from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture, seat
 from web import Equipment, create_app
 
 
@@ -114,6 +115,21 @@ def test_kept_pictures_are_listed_shown_and_deleted(client: FlaskClient) -> None
     assert client.get("/api/picture.jpg?revision=10").status_code == 404
     assert client.post("/api/pictures/delete", json={}).status_code == 200
     assert client.get("/api/pictures").get_json()["pictures"] == []
+
+
+def test_a_host_looks_at_the_pictures_and_deletes_them(
+    stage: Stage, pictures: Pictures, open_page: OpenPage
+) -> None:
+    pictures.keep(30, 1, 3, picture())
+    page = ready(open_page("/host", size_wh=PHONE, token=seat(stage, "Ben").token))
+    open_part(page, "Settings")
+    page.locator("#pictures summary").click()
+    comes_true(page, "document.querySelector('#gallery img')?.naturalWidth > 0")
+    assert page.locator("#gallery li").count() == 3
+    page.get_by_role("button", name="Delete all pictures").click()
+    page.locator("#ask-yes:enabled").click()
+    page.get_by_text("No pictures yet.").wait_for()
+    assert pictures.all() == []
 
 
 def test_without_kept_pictures_the_gallery_is_empty(stage: Stage) -> None:
