@@ -113,7 +113,8 @@ class TestPlaying:
         page = ready(open_page("/", token=put(stage, "roll")[0]))
         stage.session.see(dice_in_tray(a_roll(3, 4)))
         stage.session.press()
-        said = page.locator("[aria-live]", has_text="You can cross red 7, yellow 7, green 7")
+        text = "You can cross red 7, yellow 7, green 7 or blue 7."
+        said = page.locator("[aria-live]", has_text=text)
         said.wait_for(state="attached")
         assert page.locator(".box[tabindex='0']").get_attribute("data-token") == "R7"
         page.locator(".box[tabindex='0']").press("Enter")

@@ -68,6 +68,7 @@ class TestWords:
         assert call("lib/words.js", "m.listOf(['Ada', 'Ben', 'Cleo'])") == "Ada, Ben and Cleo"
         assert call("lib/words.js", "m.listOf(['Ada'])") == "Ada"
         assert call("lib/words.js", "m.listOf([])") == ""
+        assert call("lib/words.js", "m.choiceOf(['a', 'b', 'c'])") == "a, b or c"
 
     def test_a_negative_number_has_a_minus_sign(self, call: Call) -> None:
         assert call("lib/words.js", "m.numeral(-5)") == "\u22125"

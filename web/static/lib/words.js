@@ -37,9 +37,14 @@ function fill(value, form) {
 }
 
 /** Join words to a list: "Ada, Ben and Cleo". */
-export function listOf(words) {
+export const listOf = (words) => joined(words, "list.and");
+
+/** Join words to a choice: "red 7, yellow 7 or green 7". */
+export const choiceOf = (words) => joined(words, "list.or");
+
+function joined(words, key) {
   if (words.length < 2) return words.join("");
-  return t("list.and", { first: words.slice(0, -1).join(", "), last: words[words.length - 1] });
+  return t(key, { first: words.slice(0, -1).join(", "), last: words[words.length - 1] });
 }
 
 /** Name a colour, "?" for one that was not read. */

@@ -24,7 +24,7 @@ import { showRefusal } from "../lib/refusal.js";
 import { namesOf } from "../lib/seats.js";
 import { Sheet } from "../lib/sheet.js";
 import { recall, remember } from "../lib/storage.js";
-import { listOf, numeral, t } from "../lib/words.js";
+import { choiceOf, numeral, t } from "../lib/words.js";
 import {
   configureAnswers,
   currentAnswer,
@@ -186,7 +186,7 @@ function drawGame(state, game, mine) {
   const legal = isMyMove && answer === null && state.table.hints ? mine.legal : [];
   setText(
     $("legal"),
-    legal.length ? t("sheet.legal", { boxes: listOf(legal.map((token) => boxName(game, token))) }) : "",
+    legal.length ? t("sheet.legal", { boxes: choiceOf(legal.map((token) => boxName(game, token))) }) : "",
   );
   drawScore(viewed);
   drawDone(state, mine, answer, isMyMove && isOwn, () => draw(latest())); // no answer below another's sheet
