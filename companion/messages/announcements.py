@@ -20,7 +20,7 @@ from companion.engine import (
     WouldClose,
 )
 from companion.engine.offers import Group, offer_of
-from companion.messages.catalogue import Line, Phrases, Term, all_of, line, one_of
+from companion.messages.catalogue import Line, Phrases, Term, all_of, each_of, line, one_of
 
 _CLOSED = "fact.row_closed.headline"
 
@@ -119,7 +119,7 @@ def announce_facts(
             scores = [
                 line("end.score", name=names[player], total=after.total(player)) for player in order
             ]
-            lines.append(line("end.scores", scores=all_of(scores)))
+            lines.append(line("end.scores", scores=each_of(scores)))
         return Announcement("over", line("end.headline"), tuple(lines))
     if has_closing:  # the new list of closings replaces the one announced before
         parts += _standing(after, names)

@@ -40,10 +40,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Words joined with "and", or as a choice with "or"."""
+    """Words joined with the catalogue's "and" or "or", or with commas alone."""
 
     words: tuple[Word, ...]
-    is_choice: bool = False
+    joint: str = "list.and"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,12 @@ def all_of(words: Sequence[Word]) -> Listed:
 
 def one_of(words: Sequence[Word]) -> Listed:
     """One of these: "red, green or blue"."""
-    return Listed(tuple(words), is_choice=True)
+    return Listed(tuple(words), "list.or")
+
+
+def each_of(words: Sequence[Word]) -> Listed:
+    """Each of these: "Ada: 30, Ben: 20". A voice pauses at colons, so "and" would part a pair."""
+    return Listed(tuple(words), "")
 
 
 class Phrases:
@@ -120,9 +125,8 @@ class Phrases:
         match word:
             case Term(key):
                 return self._table[key if form in ("", NAME) else f"{key}.{form}"]
-            case Listed(words, is_choice):
-                texts = [self.worded(each, form) for each in words]
-                return self._joined(texts, "list.or" if is_choice else "list.and")
+            case Listed(words, joint):
+                return self._joined([self.worded(each, form) for each in words], joint)
             case Line():
                 return self.tell(word)
             case int():
@@ -134,8 +138,8 @@ class Phrases:
         return self.worded(all_of(words))
 
     def _joined(self, texts: Sequence[str], key: str) -> str:
-        if len(texts) < 2:
-            return "".join(texts)
+        if len(texts) < 2 or not key:
+            return ", ".join(texts)
         return self.say(key, first=", ".join(texts[:-1]), last=texts[-1])
 
     def colour(self, name: str) -> str:

@@ -107,9 +107,7 @@ def test_all_adds_everything_else(tmp_path: Path) -> None:
     ]
     said = dict(listener.heard)
     assert said["miss"] == "Penalty for Ada (1 of 4). Ben throws next."
-    assert said["over"] == (
-        "The game was ended early. It counts for nobody. Ada: minus 5 and Ben: 0."
-    )
+    assert said["over"] == ("The game was ended early. It counts for nobody. Ada: minus 5, Ben: 0.")
     assert "Red" not in said["corrected"], "who has to answer again is shown, not said"
 
 

@@ -247,7 +247,7 @@ def test_the_end_names_all_winners_and_the_scores_from_the_best_down() -> None:
     state = game(3, misses={0: 3}, sheets={1: {"R": [2, 3]}, 2: {"G": [12, 11]}})
     state = action1(go(state, roll(3, 4)), None, None, None)
     assert after(state, ActionClosed(2))[1].endswith(
-        "Ben and Cleo share the victory with 3 points each. Ben: 3, Cleo: 3 and Ada: −20."
+        "Ben and Cleo share the victory with 3 points each. Ben: 3, Cleo: 3, Ada: −20."
     )
 
 
