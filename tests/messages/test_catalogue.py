@@ -78,6 +78,7 @@ def test_marks_are_those_of_printed_text(language: str) -> None:
         assert not re.search("[\"']", bare), f"{key}: {text}"
         if language == "fr":  # what belongs to a word must not begin the next line
             assert not re.search("[^\u00a0][:;!?»]|«[^\u00a0]", bare), f"{key}: {text}"
+            assert not re.search(r"\w-(ce|elle|il|la|le|les|lui|on|y)\b", bare), f"{key}: {text}"
 
 
 ELIDED = {
@@ -308,6 +309,22 @@ def test_colours_agree_with_their_noun(language: str, said: str) -> None:
     closed = announce_facts(state, state, [RowClosed("R", DieColour.RED, (0, 1))], ["Ada", "Ben"])
     assert closed is not None
     assert load_phrases(language).tell(*closed.lines) == said
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Green open, Green closed, closed by Ada"),
+        ("de", "Grün offen, Grün abgeschlossen, abgeschlossen von Ada"),
+        ("fr", "Vert ouvert, Vert clôturé, clôturé par Ada"),
+        ("it", "Verde aperto, Verde chiuso, chiuso da Ada"),
+    ],
+)
+def test_a_row_named_by_its_colour_alone_agrees_with_it(language: str, said: str) -> None:
+    phrases = load_phrases(language)
+    row = phrases.worded(Term("row.green"), "Name")
+    states = [phrases.say(f"page.table.row_{state}", row=row) for state in ("open", "closed")]
+    assert ", ".join([*states, phrases.say("page.sheet.closed_by", names="Ada")]) == said
 
 
 @pytest.mark.parametrize(
