@@ -143,7 +143,7 @@ class TestInABrowser:
                 assert page.get_by_role("button", name="Correct", exact=True).is_disabled()
                 assert page.get_by_role("button", name="Not recognised").is_disabled()
         said = page.locator("#rolls-said", has_text="8 correct, 1 not recognised, 1 wrong")
-        said.filter(has_text="Times misread: blue 1.").wait_for()
+        said.filter(has_text="Times misread: 1 × blue.").wait_for()
         page.get_by_role("link", name="Done: to the host’s page").wait_for()
         page.get_by_role("heading", name="4 · Ten test rolls").click()
         page.get_by_role("button", name="Delete the set-up").click()

@@ -111,7 +111,7 @@ function rollText(tray, isNew, isRead) {
 
 function report() {
   const { right, wrong, unread, missed } = rolls;
-  const dice = Object.entries(missed).map(([colour, count]) => `${t(`colour.${colour}`)} ${count}`);
+  const dice = Object.entries(missed).map(([colour, count]) => `${count}\u00a0× ${t(`colour.${colour}`)}`);
   const advice = wrong
     ? t("setup.advice_wrong")
     : unread > 2
