@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from companion.messages.catalogue import LANGUAGES
@@ -71,6 +72,7 @@ class TestPages:
         assert page.locator("#groups .is-over").count() == 1
         show(club, 3, playing(3, ["Zoe", "<b>Yann</b>"]))
         shown_at(page, ".board", "<b>Yann</b>")
+        assert page.get_by_role("img", name=re.compile("^Blue closed$")).count() == 2
         show(club, 3, playing(3, ["", ""]))
         shown_at(page, ".board", "The names stay at the table")
         shown_at(page, ".board", "Seat 2")

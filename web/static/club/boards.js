@@ -2,7 +2,7 @@
 import { lockIcon, rollOf } from "../lib/dice.js";
 import { el, redraw, setAttribute } from "../lib/dom.js";
 import { playerMark } from "../lib/player-mark.js";
-import { listOf, numeral, t } from "../lib/words.js";
+import { capital, listOf, numeral, t } from "../lib/words.js";
 
 /** Draw a table in a list item. */
 export function drawBoard(item, table) {
@@ -48,7 +48,7 @@ const seatsOf = (table) =>
 
 function diceOf(game) {
   const locks = game.closed.map((colour) => {
-    const label = t("table.row_closed", { row: t(`row.${colour}`) });
+    const label = t("table.row_closed", { row: capital(t(`row.${colour}`)) });
     return el("span", { class: `lock is-${colour}`, role: "img", "aria-label": label }, lockIcon());
   });
   return el("div", { class: "dice" }, ...(game.phase === "over" ? [] : rollOf(game)), ...locks);
