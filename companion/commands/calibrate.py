@@ -140,7 +140,7 @@ def calibrate(
             if out is None and asked.calibration == "none":
                 bench.say("the table does not use it: camera.calibration is none")
             elif out is None and is_in_use(config.data_dir):
-                bench.say("the table that runs takes it up at its next start")
+                bench.say("the running table uses it from its next start on")
         if as_json:
             click.echo(json.dumps({"file": str(path), **bench.report}))
     except click.Abort:

@@ -86,7 +86,7 @@ def check_games(directory: Path) -> Finding:
     kept = [path.name for path in sorted(directory.glob("games.*damaged-*"))]
     if not kept:
         return ok("games", f"{text}{running}")
-    was = f"damage before cost {seen.lost} records; damaged files are kept: {', '.join(kept)}"
+    was = f"records lost to earlier damage: {seen.lost}; damaged files are kept: {', '.join(kept)}"
     return note("games", f"{text}; {was}{running}", "delete those files when nobody misses a game")
 
 

@@ -247,7 +247,7 @@ def test_only_what_is_measured_is_said_to_be_saved(dice_set: Path, tmp_path: Pat
 
 
 def test_a_table_that_runs_is_said_to_take_it_up_later(dice_set: Path, tmp_path: Path) -> None:
-    command, later = ("--yes", "--only", "corners"), "takes it up at its next start"
+    command, later = ("--yes", "--only", "corners"), "uses it from its next start on"
     with locked(tmp_path / LOCK_NAME, "another table"):
         assert later in calibrate(dice_set, tmp_path, *command).output
         elsewhere = ("--out", str(tmp_path / "other.toml"))

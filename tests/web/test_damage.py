@@ -43,7 +43,7 @@ def test_lost_steps_are_counted_on_the_pages_and_files_kept(
         assert violations(page) == []
     assert len(list(tmp_path.glob("games.*damaged-1"))) == 2
     finding = check_games(tmp_path)
-    assert "cost 2 records; damaged files are kept: games.damaged-1" in finding.text
+    assert "lost to earlier damage: 2; damaged files are kept: games.damaged-1" in finding.text
 
 
 def test_it_is_said_until_the_next_start(stage: Stage) -> None:
