@@ -215,7 +215,11 @@ class TestAnswers:
         two.answer(0, None)
         rejected = two.session.answer(0, 1, 2, "R7", done=True)
         assert rejected is not None
-        assert two.message(rejected) == "That turn is over. Late crosses don’t count."
+        told = "That turn is over. Answers can no longer change."
+        assert two.message(rejected) == told
+        taken_back = two.session.withdraw(0, 1, 1)
+        assert taken_back is not None
+        assert two.message(taken_back) == told, "the cross stands: it was not late itself"
 
     def test_a_late_mark_for_other_dice_is_told_what_is_true_now(self, two: Stage) -> None:
         def told(turn: int, since: int) -> str:
@@ -233,14 +237,14 @@ class TestAnswers:
         since = two.game.dice_since
         two.session.close_action()
         two.correct(4, 3, red=5)
-        assert told(1, since) == "Action 1 is over. Late crosses don’t count."
+        assert told(1, since) == "Action 1 is over. Answers can no longer change."
         two.session.close_action()
         two.roll(4, 3)
         since = two.game.dice_since
         two.session.undo()
         two.session.undo()
         assert two.state.turn == 1
-        assert told(2, since) == "Action 1 is over. Late crosses don’t count."
+        assert told(2, since) == "Action 1 is over. Answers can no longer change."
 
     def test_a_retry_of_a_taken_step_is_no_late_mark(self, two: Stage) -> None:
         two.roll(4, 3)

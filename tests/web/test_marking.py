@@ -215,7 +215,7 @@ class TestPlaying:
             stage.answer(player, None)
         assert stage.state.phase is Phase.ACTION2
         page.goto(address)
-        page.get_by_role("alert").filter(has_text=re.compile("Late crosses|Too late")).wait_for()
+        page.get_by_role("alert").filter(has_text=re.compile("no longer|Too late")).wait_for()
 
     def test_an_answer_under_way_for_long_does_not_pass_for_counted(
         self, stage: Stage, open_page: OpenPage, address: str
@@ -270,7 +270,7 @@ class TestPlaying:
             stage.answer(player, None)
         assert stage.state.phase is Phase.ACTION2
         page.context.set_offline(False)
-        page.get_by_role("alert").filter(has_text=re.compile("Late crosses|Too late")).wait_for()
+        page.get_by_role("alert").filter(has_text=re.compile("no longer|Too late")).wait_for()
         page.get_by_role("button", name="red 7", exact=True).wait_for()
 
 
