@@ -17,8 +17,8 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _UNSEEN = (
     "0-20 7f-a0 ad 300-36f 483-489 600-605 61c 6dd 70f 890-891 8e2 115f-1160 1680 180b-180f "
     "1ab0-1aff 1dc0-1dff 2000-200f 2028-202f 205f-206f 20d0-20ff 2800 3000 3164 "
-    "fe00-fe0f fe20-fe2f feff ffa0 fff9-fffb 110bd 110cd 13430-1343f 1bca0-1bca3 1d173-1d17a "
-    "e0000-e0fff"
+    "fe00-fe0f fe20-fe2f feff ffa0 fff0-fffc fffe-ffff 110bd 110cd 13430-1343f 1bca0-1bca3 "
+    "1d173-1d17a e0000-e0fff"
 )
 """Spaces, controls, blank characters, and marks that are seen on another character only."""
 
@@ -36,7 +36,18 @@ NAME_PATTERN = rf"^(?!\s*#[1-9]\s*$)[\s\S]*[^{_as_class(_UNSEEN)}]"
 
 _NAME = re.compile(NAME_PATTERN)
 
-_SELECTORS = re.compile("[\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_NOTHING = (
+    "\u2065\ufff0-\ufff8\ufffc\ufffe\uffff"
+    "\U000e0000-\U000e001f\U000e0080-\U000e00ff\U000e01f0-\U000e0fff"
+)
+"""Characters that stand for nothing: a placeholder that dictation leaves, unassigned ones that no
+browser draws (Default_Ignorable_Code_Point), and two that XML, and so a chart, forbids."""
+
+_NOTHINGS = re.compile(f"[{_NOTHING}]")
+
+_SELECTORS = re.compile(
+    f"[\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef{_NOTHING}]"
+)
 """Marks that change at most how the character before is drawn (Default_Ignorable_Code_Point)."""
 
 _JOINERS = frozenset("\u200c\u200d")
@@ -45,7 +56,7 @@ _JOINERS = frozenset("\u200c\u200d")
 
 def clean_name(name: str) -> str:
     """Normalise a name: compose it, drop invisible characters and collapse spaces."""
-    composed = unicodedata.normalize("NFC", name)
+    composed = unicodedata.normalize("NFC", _NOTHINGS.sub("", name))
     shown = "".join(_shown(c) for c in composed)
     return " ".join(" ".join(word.strip("\u200c\u200d") for word in shown.split()).split())
 

@@ -29,6 +29,10 @@ class TestSeats:
             ("  ADA ", "NAME_TAKEN"),
             ("Ad\u200da", "NAME_TAKEN"),
             ("Ada\u200b", "NAME_TAKEN"),
+            ("Ada\u2065", "NAME_TAKEN"),
+            ("Ada\ufffc", "NAME_TAKEN"),
+            ("Ada\U000e0002", "NAME_TAKEN"),
+            ("\ufffc", "NAME_EMPTY"),
             ("\u200b", "NAME_EMPTY"),
             ("\u200d\u2060\ufeff", "NAME_EMPTY"),
             ("\u3164 \u2800", "NAME_EMPTY"),
@@ -50,6 +54,7 @@ class TestSeats:
             ("Zoe\u0308", "Zoë"),
             ("👩‍🚀", "👩‍🚀"),
             ("a\x00b", "a b"),
+            ("Be\uffffn\ufffc", "Ben"),
             ("\u202eevil\u2066", "evil"),
             (
                 "\U0001f3f4\U000e0067\U000e0062\U000e007f",

@@ -223,6 +223,7 @@ def test_the_schema_accepts_names(app: Flask, name: str) -> None:
         "\u0301",
         "\u200d",
         "\u3164",
+        "\ufffc",
     ],
 )
 def test_the_schema_declines_what_is_no_name(app: Flask, name: str) -> None:
