@@ -43,9 +43,9 @@ BUFFER_BYTES = 64 * 1024
 CONNECTIONS = 400
 """Most open connections; then a new one replaces one without a request."""
 
-MANY = 100
+MANY = 16
 """Connections of one address above which a new one replaces one of that address instead (chosen; a
-browser opens six)."""
+browser opens six). With 100, four devices that ask for much would keep everybody else out."""
 
 AT_ONCE = 2
 """Reads, and steps, of one address that are answered at once: one thread for reads is left to
@@ -182,12 +182,12 @@ class Server:
 
         If possible it is one that never sent any; streams stay.
         """
-        held = Counter(connection.address for connection in self._open)
-        greedy, most = held.most_common(1)[0]
-        if most > MANY:
-            able = [c for c in self._open if c.address == greedy and c.state < State.STREAMING]
+        able = [c for c in self._open if c.state < State.STREAMING]
+        held = Counter(connection.address for connection in able)
+        if held and max(held.values()) > MANY:
+            able = [c for c in able if held[c.address] == max(held.values())]
         else:
-            able = [c for c in self._open if c.state < State.WORKING]
+            able = [c for c in able if c.state < State.WORKING]
         if not able:
             return False
         chosen = min(able, key=lambda c: (c.state, c.answered > 0, -held[c.address], c.opened_s))

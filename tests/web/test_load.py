@@ -24,7 +24,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.commands.test_play import Play, playing
+from tests.waiting import until
 from tests.web.test_people import phone, post
+from web.connection import State
 from web.security import BROWSER_COOKIE, SEAT_COOKIE
 from web.server import CONNECTIONS, Server
 from web.sse import MOST_OUTSIDE, MOST_PER_BROWSER
@@ -177,6 +179,25 @@ def test_one_device_that_asks_for_much_comes_after_the_others(
     assert newcomer.recv(4096).startswith(b"HTTP/1.1 200")
     ready, _, _ = select.select(greedy, [], [], 0)
     assert len(ready) < CONNECTIONS / 2, "most still wait"
+
+
+def test_a_few_devices_that_ask_for_much_keep_nobody_out(
+    served: Server, crowd: Crowd, mark: Callable[[], float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_answer = threading.Event()
+    monkeypatch.setattr("web.openapi.document", lambda _: may_answer.wait(30.0))
+    mark()
+    for number in range(CONNECTIONS):
+        guest = crowd.connect(9, number % 8)
+        guest.sendall(b"GET /api/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    until(
+        lambda: [each.state for each in list(served._open)].count(State.WORKING) >= CONNECTIONS - 1
+    )
+    newcomer = crowd.connect(10, 0)
+    newcomer.sendall(b"POST /api/join HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert newcomer.recv(4096).startswith(b"HTTP/1.1 415")
+    mark()
+    may_answer.set()
 
 
 @pytest.mark.slow
