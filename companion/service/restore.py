@@ -29,6 +29,19 @@ LARGEST_BYTES = 4 * 1024**3
 LARGEST_READ_BYTES = 1024**2
 """Bytes unpacked at a time, and of one header; a few kilobytes can hold gigabytes."""
 
+_OF_TABLES = (
+    "games.",
+    "access.",
+    "decided.",
+    "mqtt.",
+    "config.",
+    "tray",
+    "pictures",
+    "clips",
+    "club",
+)
+"""How names in a table's data directory begin."""
+
 _Damage = (OSError, tarfile.TarError, EOFError, zlib.error, ValueError)
 """What a damaged archive raises while it is read."""
 
@@ -72,6 +85,7 @@ def restore_backup(
         config_path.with_name(f".{config_path.name}.{end}") for end in ("restored", "former")
     )
     try:
+        _refuse_others_folder(data_dir)
         with _only_one(data_dir.parent):
             suffix = f".before-{kept_as or _unused_stamp(now, data_dir, config_path)}"
             kept = data_dir.with_name(f"{data_dir.name}{suffix}")
@@ -135,6 +149,14 @@ def _let_the_same_read(new: Path, path: Path) -> None:
         with suppress(OSError):  # another user's
             os.chown(new, was.st_uid, was.st_gid)
         new.chmod(stat.S_IMODE(was.st_mode))
+
+
+def _refuse_others_folder(data_dir: Path) -> None:
+    """A home or a folder of the system would be put aside whole; a backup's settings name any."""
+    names = [path.name for path in data_dir.iterdir()] if data_dir.is_dir() else []
+    shown = [name for name in names if not name.startswith(".")]  # others are the sound system's
+    if shown and not any(name.startswith(_OF_TABLES) for name in shown):
+        raise ServiceError(f"{data_dir}: holds no table's data; name an empty folder (data_dir)")
 
 
 def _refuse_running(data_dir: Path) -> None:

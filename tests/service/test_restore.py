@@ -376,6 +376,17 @@ def test_a_pipe_is_no_backup(tmp_path: Path) -> None:
     assert "expected a backup, got no plain file" in str(refused.exception)
 
 
+def test_a_folder_of_something_else_is_not_put_aside(table: Stage, tmp_path: Path) -> None:
+    file = backed_up(table, tmp_path)
+    home = tmp_path / "home"
+    (home / "Documents").mkdir(parents=True)
+    with pytest.raises(ServiceError, match="holds no table's data"):
+        restore_backup(file, home, tmp_path / "none.toml", now=NOW)
+    (home / "Documents").rename(home / ".local")  # as in the home of the service's user
+    restore_backup(file, home, tmp_path / "none.toml", now=NOW)
+    assert examine(home).records
+
+
 def test_linked_settings_come_back_into_the_file_they_link_to(table: Stage, tmp_path: Path) -> None:
     settings = tmp_path / "config.toml"
     settings.rename(tmp_path / "mine.toml")
