@@ -74,8 +74,12 @@ def client_of(asked: Request, language: str, access: Access, session: Session) -
 
 
 def is_own(asked: Request) -> bool:
-    """Whether a request comes from this machine, and was not passed on for somebody else."""
-    is_passed_on = any(header in asked.headers for header in PASSED_ON)
+    """Whether a request comes from this machine, and was not passed on for somebody else.
+
+    HTTP/1.0 is what nginx speaks, which adds no header unless it is told to; no browser does.
+    """
+    is_old = asked.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
+    is_passed_on = is_old or any(header in asked.headers for header in PASSED_ON)
     return is_loopback(asked.remote_addr or "") and not is_passed_on
 
 

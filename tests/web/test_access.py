@@ -183,8 +183,12 @@ class TestTheTableView:
 
     def test_a_visitor_through_a_proxy_here_is_a_stranger(self, app: Flask) -> None:
         visitor = phone(app, "127.0.0.1")
-        for header in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"):
-            passed = visitor.get("/api/state?view=table", headers={header: "203.0.113.9"})
+        headers = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
+        for added in (
+            *({name: "203.0.113.9"} for name in headers),
+            {"SERVER_PROTOCOL": "HTTP/1.0"},
+        ):
+            passed = visitor.get("/api/state?view=table", environ_overrides=added)
             assert passed.get_json()["me"]["door"] is None
             assert passed.get_json()["me"]["needs_code"]
 
