@@ -57,13 +57,24 @@ def _elsewhere(config: Config) -> dict[str, Path]:
             continue
         with suppress(RuntimeError):  # of nobody's home, so that it is nowhere
             path = Path(text).expanduser()
-            if path.exists() and path.resolve() not in {inside, *own}:
+            if _may_be_there(path) and path.resolve() not in {inside, *own}:
                 found[name] = path
     for path in own:
         target = Path(os.path.realpath(path))
         if path.is_symlink() and not target.is_relative_to(inside):
             found[f"link {path.relative_to(inside)}"] = target
     return found
+
+
+def _may_be_there(path: Path) -> bool:
+    """Whether a file has that name; also in a folder that may not be looked into."""
+    try:
+        path.stat()
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _give_to_the_caller(file: Path) -> None:

@@ -27,6 +27,7 @@ from companion.mqtt.club.store import ClubStore
 from companion.service.backup import last_backup, write_backup
 from companion.service.restore import restore_backup
 from companion.service.update import Places
+from tests.rights import run_bound
 from tests.service.backups import NOW, backed_up
 from tests.session.fakes import Stage
 
@@ -359,6 +360,21 @@ def test_a_backup_holds_a_hidden_file_and_names_a_hidden_folder(
     assert written.output.count("not in it") == 1
     with tarfile.open(file) as archive:
         assert "data/.tray.toml" in archive.getnames()
+
+
+def test_a_backup_names_a_file_that_its_user_may_not_look_at(table: Stage, tmp_path: Path) -> None:
+    closed, file, settings = (tmp_path / name for name in ("closed", "b.tar.gz", "s.toml"))
+    settings.write_text(f"[mqtt]\nhost = 'b'\npassword_file = '{closed / 'password'}'\n")
+    closed.mkdir()
+    closed.chmod(0)
+    code = (
+        "import sys; from companion.cli import main; sys.stderr = sys.stdout;"
+        "main(['backup', *sys.argv[1:]])"
+    )
+    said = run_bound(code, file, "--data-dir", table.directory, "--config", settings)
+    closed.chmod(0o700)
+    assert said.startswith(f"{file}: ")
+    assert f"not in it: {closed / 'password'} (mqtt.password_file)" in said
 
 
 def test_a_backup_in_the_data_folder_does_not_hold_the_one_before(
