@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +17,7 @@ def open_voice(
 ) -> Callable[[], str | None] | None:
     """Open the voice; returns what tells why it is silent, or None where there is no voice.
 
-    A named folder of sounds that is not there is noted.
+    A named folder of sounds that cannot be read is noted.
 
     Raises:
         ConfigError: That folder is in the home of a user whom the system does not know.
@@ -32,8 +33,8 @@ def open_voice(
         clips = Path(config.sound.clips).expanduser() if config.sound.clips else None
     except RuntimeError as error:
         raise ConfigError(f"sound.clips: {config.sound.clips}: {error}") from error
-    if clips is not None and not clips.is_dir():
-        notes.append(f"sound.clips: {clips}: no such folder; everything is spoken")
+    if clips is not None and not (os.path.isdir(clips) and os.access(clips, os.R_OK)):
+        notes.append(f"sound.clips: {clips}: no folder that can be read; everything is spoken")
     voice = Voice(speaker, config.sound.say, clips or config.data_dir / "clips")
 
     def tune() -> None:

@@ -124,16 +124,19 @@ def _file(config: Config, name: str) -> Path | None:
     """A file of the settings, which no backup of the data directory may contain.
 
     Raises:
-        ConfigError: It is missing, or in the data directory.
+        ConfigError: It is missing, out of reach, or in the data directory.
     """
     value: str | None = getattr(config.mqtt, name)
     if value is None:
         return None
     try:
         path = Path(value).expanduser()
+        is_file = path.is_file()
     except RuntimeError as error:
         raise ConfigError(f"mqtt.{name}: {value}: {error}") from error
-    if not path.is_file():
+    except OSError as error:  # of a folder that may not be looked into
+        raise ConfigError(f"mqtt.{name}: {value}: {error.strerror}") from error
+    if not is_file:
         raise ConfigError(f"mqtt.{name}: {path}: no such file")
     if path.resolve().is_relative_to(config.data_dir.resolve()):
         raise ConfigError(f"mqtt.{name}: {path}: is in the data directory, which backups copy")
