@@ -164,16 +164,21 @@ def update(
         tell(f"going back to {was}")
         with suppress(CompanionError):
             table.stop()
+        is_told = isinstance(error, CompanionError)
+        text = f"{new} does not work here: {error}; {was} is back"
         try:
             installation.go_back()
             if has_started and backup is not None:
                 restore_backup(backup, places.data_dir, places.config_path, now=now, kept_as=FAILED)
         except CompanionError as second:
-            raise ServiceError(f"{new}: {error}; and the way back failed: {second}") from error
+            is_told, text = True, f"{new}: {error}; and the way back failed: {second}"
         finally:
-            table.start()
-        if isinstance(error, CompanionError):
-            raise ServiceError(f"{new} does not work here: {error}; {was} is back") from error
+            try:
+                table.start()
+            except CompanionError as third:
+                is_told, text = True, f"{text}; the table does not start: {third}"
+        if is_told:
+            raise ServiceError(text) from error
         raise
     installation.keep()
     return new

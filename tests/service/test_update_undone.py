@@ -169,6 +169,25 @@ def test_the_table_starts_even_if_the_way_back_fails(
     assert table.calls[-1] == "start"
 
 
+def test_a_table_that_starts_with_neither_version_hides_no_other_fault(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise ServiceError("no way")
+
+    sources.publish("two")
+    before = sources.installed
+    for faults, way_back, said in (
+        (["no camera"] * 2, None, "is back; the table does not start: no camera"),
+        (["no pin", "no camera"], broken, "back failed: no way; the table does not start: no pin"),
+    ):
+        if way_back is not None:
+            monkeypatch.setattr(sources.installation, "go_back", way_back)
+        with pytest.raises(ServiceError, match=said):
+            update(sources.installation, Table(faults), places, now=NOW, try_out=lambda *_: None)
+        assert way_back or sources.installed == before
+
+
 def test_a_version_that_cannot_be_installed_goes_back(sources: Sources, places: Places) -> None:
     sources.publish("broken")
     table = Table()
