@@ -82,6 +82,21 @@ class TestTheCalls:
         crossed = {row["key"]: row["crossed"] for row in ada["rows"] if row["crossed"]}
         assert crossed == {"RYGB"[number - 1]: [7]}
 
+    def test_a_cross_for_a_coloured_die_is_told_as_one(
+        self, stage: Stage, client: FlaskClient, in_action1: None
+    ) -> None:
+        for place, box in ((0, "R7"), (1, None), (0, "Y6")):
+            assert stage.answer(place, box) == ""
+        stage.session.end()
+        game = client.get("/api/game?number=1").get_json()
+        (turn,) = game["rolls"]
+        white, coloured = turn["marks"]
+        assert (white["action"], white["token"]) == (1, "R7")
+        assert coloured == {"name": "Ada", "action": 2, "token": "Y6", "text": "yellow 6"}
+        assert not turn["miss"]
+        told = [line.strip() for line in game["text"].splitlines()]
+        assert told[5:7] == ["White sum: Ada red 7", "Coloured die: Ada yellow 6"]
+
     def test_a_game_can_be_seen_turn_by_turn(self, client: FlaskClient, told: object) -> None:
         first, *_, last = client.get("/api/game?number=2").get_json()["rolls"]
         assert (first["turn"], first["name"], first["miss"]) == (1, "Ada", False)
