@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import sqlite3
@@ -79,6 +80,23 @@ class TestFilesThatAreDeletedWhileATableRuns:
         store.append(RECORDS[2:])
         assert store.has_copy
         store.close()
+        assert len(journal.read_bytes().splitlines()) == len(RECORDS)
+
+    def test_a_journal_without_room_gets_its_lines_with_a_later_step(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        journal = tmp_path / JOURNAL_NAME
+        with closing(SqliteStore(tmp_path)) as store:
+            with monkeypatch.context() as full:
+                write = os.pwrite
+                full.setattr("os.pwrite", lambda fd, data, at: write(fd, data[:-9], at))
+                for record in RECORDS[:2]:
+                    store.append((record,))
+                    assert not store.has_copy
+            assert len(caplog.messages) == 1, "it says so once"
+            assert "No space left on device" in caplog.text
+            store.append(RECORDS[2:])
+            assert store.has_copy
         assert len(journal.read_bytes().splitlines()) == len(RECORDS)
 
     def test_another_file_in_its_place_is_not_written_over(self, tmp_path: Path) -> None:
