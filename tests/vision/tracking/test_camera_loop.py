@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -75,6 +76,27 @@ def test_reoffer_brings_untouched_dice_back() -> None:
     table.live.reoffer()
     table.turns(3)
     assert table.reports[-1].roll is not None
+
+
+def test_a_misread_roll_put_right_is_no_new_throw_when_it_is_pushed() -> None:
+    right = ok("35-4225")
+    assert right.roll is not None
+    pushed = replace(
+        right,
+        dice=tuple(
+            replace(die, centre_xy=(die.centre_xy[1] + 70.0, die.centre_xy[0]))
+            for die in right.dice
+        ),
+    )
+    for is_corrected in (True, False):
+        table = Table([REST] * 5 + [picture(spot=90)] * 20, *[ok()] * 2, pushed)
+        table.turns(5)
+        assert table.reports[-1].roll == ok().roll
+        table.live.on_confirmed(ok().roll)
+        if is_corrected:
+            table.live.on_corrected(right.roll)
+        table.turns(15)
+        assert table.said[-1] == ("old" if is_corrected else "ok")
 
 
 def test_equal_dice_in_the_next_picture_are_a_new_throw() -> None:
