@@ -174,8 +174,6 @@ def confirm(state: Settling, roll: Roll | None = None) -> Settling:
     shown = state.shown
     if used:
         shown = Shown(TrayStatus.OLD, None, shown.reading or state.seen)
-    elif shown.roll is not None:
-        shown = Shown(TrayStatus.WAITING)
     is_whole = bool(used) and (roll is None or len(used) >= 2 + len(roll.coloured))
     seen = state.seen.roll if state.seen is not None else None
     return replace(
