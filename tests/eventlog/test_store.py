@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sqlite3
 import time
@@ -199,13 +200,20 @@ class TestTakingOver:
         assert len(list(SqliteStore(damaged.parent).load())) > 100
 
     @pytest.mark.parametrize("step", range(1, 11))
+    @pytest.mark.parametrize("has_links", [True, False])
     def test_a_plug_pulled_at_any_moment(
         self,
         damaged: Path,
         monkeypatch: pytest.MonkeyPatch,
         tmp_path_factory: pytest.TempPathFactory,
         step: int,
+        has_links: bool,
     ) -> None:
+        def no_links(*_: object) -> None:
+            raise OSError(errno.EPERM, "Operation not permitted")  # as on a FAT stick
+
+        if not has_links:
+            monkeypatch.setattr(Path, "hardlink_to", no_links)
         before = damaged.read_bytes()
         copy = tmp_path_factory.mktemp("copy")
         shutil.copy(damaged, copy / FILE_NAME)
@@ -232,6 +240,7 @@ class TestTakingOver:
         store = SqliteStore(damaged.parent)
         assert list(store.load()) == expected
         assert (damaged.parent / "games.damaged-1").read_bytes() == before
+        assert "damaged-2" not in (store.notice or "")
         store.close()
 
 
