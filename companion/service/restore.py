@@ -214,7 +214,8 @@ def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:
                 _extract(archive, member, fresh / PurePosixPath(name).relative_to(DATA))
         seen = examine(fresh)
         if seen.trouble is not None or seen.records != backed_up.records:
-            raise ServiceError(f"{source}: its games are damaged: {seen.trouble}")
+            why = seen.trouble or f"expected {backed_up.records} records, got {seen.records or 0}"
+            raise ServiceError(f"{source}: its games are damaged: {why}")
         if CONFIG in members:
             _extract(archive, members[CONFIG], new_config)
         while unpacked.read(LARGEST_READ_BYTES):
