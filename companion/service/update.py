@@ -249,6 +249,7 @@ def expect_health(
 def _reason(answer: HTTPResponse | HTTPError) -> str:
     try:
         parts = json.loads(answer.read())["parts"]
-        return "; ".join(f"{name}: {part['reason']}" for name, part in parts.items() if part)
+        told = {name: part["reason"] for name, part in parts.items() if part["state"] == "failed"}
+        return "; ".join(f"{name}: {reason}" for name, reason in told.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return f"status {answer.status}"

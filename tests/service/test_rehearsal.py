@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import json
 import sys
 import threading
 from collections.abc import Iterator
@@ -51,7 +52,12 @@ class Sick(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         type(self).asked += 1
-        body = b'{"parts": {"storage": {"state": "failed", "reason": "the disk is full"}}}'
+        parts = {
+            "steps": {"state": "ok", "reason": ""},
+            "storage": {"state": "failed", "reason": "the disk is full"},
+            "camera": {"state": "impaired", "reason": "the lens is covered"},
+        }
+        body = json.dumps({"parts": parts}).encode()
         self.send_response(503 if self.asked < 3 else 200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -73,7 +79,7 @@ def sick() -> Iterator[str]:
 
 
 def test_a_table_is_healthy_once_people_can_play(sick: str) -> None:
-    with pytest.raises(ServiceError, match="storage: the disk is full"):
+    with pytest.raises(ServiceError, match=r"at: storage: the disk is full$"):
         expect_health(sick, within_s=0.1, sleep=lambda _: threading.Event().wait(0.2))
     expect_health(sick, sleep=lambda _: None)
     assert Sick.asked == 3
