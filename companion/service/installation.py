@@ -33,6 +33,14 @@ BEFORE, AFTER = "refs/dice-companion/before-update", "refs/dice-companion/update
 REFUSED = ".refused"
 """File in the venv that `go_back` exchanges: it tells which of the two was put back."""
 
+_FOLLOWED = (
+    "git",
+    "for-each-ref",
+    "--format=%(if)%(HEAD)%(then)%(upstream:remotename) %(upstream:remoteref)%(end)",
+    "refs/heads",
+)
+"""Tells the remote and the branch that the present branch follows; nothing if it follows none."""
+
 # Else a plug pulled within half a minute of a fetch leaves empty objects, and no fetch works again.
 _GIT_ON_THE_DISK = {
     "GIT_CONFIG_COUNT": "1",
@@ -233,7 +241,8 @@ class Clone(Installation):
     def newer(self) -> str:
         """Fetch the followed branch; its short commit if the clone is behind."""
         self._unlock()
-        self._run(["git", "fetch", "--quiet"])
+        # by its name: a plain fetch does not tell that the branch is gone
+        self._run(["git", "fetch", "--quiet", *self._run(_FOLLOWED).split()])
         newest = self._commit("@{upstream}")
         own = self._run(["git", "merge-base", "HEAD", "@{upstream}"])[: len(newest)]
         return "" if own == newest else newest

@@ -55,6 +55,16 @@ def test_an_update_over_files_changed_by_hand_is_refused(sources: Sources, place
     assert sources.installed == ("by hand", "one", [".venv"])
 
 
+def test_a_followed_branch_that_is_gone_is_no_newest_version(
+    sources: Sources, places: Places
+) -> None:
+    branch = git(sources.origin, "branch", "--show-current").strip()
+    git(sources.origin, "branch", "--move", "trunk")
+    sources.publish("two")
+    with pytest.raises(ServiceError, match=f"git fetch.*refs/heads/{branch}"):
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+
+
 def test_the_new_version_is_on_the_disk_before_the_old_one_is_deleted(
     sources: Sources, places: Places
 ) -> None:
