@@ -239,13 +239,24 @@ class Clone(Installation):
         return self._commit("HEAD")
 
     def newer(self) -> str:
-        """Fetch the followed branch; its short commit if the clone is behind."""
+        """Fetch the followed branch; its short commit if the clone is behind.
+
+        What stands in the way is told here, while the table is still running.
+        """
         self._unlock()
         # by its name: a plain fetch does not tell that the branch is gone
         self._run(["git", "fetch", "--quiet", *self._run(_FOLLOWED).split()])
         newest = self._commit("@{upstream}")
-        own = self._run(["git", "merge-base", "HEAD", "@{upstream}"])[: len(newest)]
-        return "" if own == newest else newest
+        count = ["git", "rev-list", "--left-right", "--count", "HEAD...@{upstream}"]
+        own, missing = map(int, self._run(count).split())
+        if own and missing:
+            raise ServiceError(
+                f"update: {own} of this clone's commits are not in the followed branch; "
+                "git rebase puts them on top of it"
+            )
+        if missing:
+            self._refuse_changed_files()
+        return newest if missing else ""
 
     @property
     def steps(self) -> list[str]:
@@ -268,12 +279,15 @@ class Clone(Installation):
         self._run(["git", "update-ref", BEFORE, "HEAD"])
 
     def _change(self) -> None:
-        self._run(["git", "status", "--short"])  # so that only real changes stand in the way
-        self._run(["git", "read-tree", "-m", "-u", "--dry-run", "HEAD", "@{upstream}"])
+        self._refuse_changed_files()
         self._run(["git", "update-ref", AFTER, "@{upstream}"])
         self._run(["git", "merge", "--ff-only", "--quiet", "@{upstream}"])
         self._sync()
         self._run(self._setup)
+
+    def _refuse_changed_files(self) -> None:
+        self._run(["git", "status", "--short"])  # so that only real changes stand in the way
+        self._run(["git", "read-tree", "-m", "-u", "--dry-run", "HEAD", "@{upstream}"])
 
     def _restore(self) -> None:
         """Put the commit back; files that somebody changed by hand stay.

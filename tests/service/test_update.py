@@ -50,9 +50,25 @@ def test_a_clone_takes_the_newest_commit_and_keeps_a_backup(
 def test_an_update_over_files_changed_by_hand_is_refused(sources: Sources, places: Places) -> None:
     (sources.clone / "version").write_text("by hand")
     sources.publish("two")
-    with pytest.raises(ServiceError, match="version"):
-        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    table = Table()
+    with pytest.raises(ServiceError, match="version' not uptodate"):
+        update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
     assert sources.installed == ("by hand", "one", [".venv"])
+    assert table.calls == []  # it has gone on all the time
+
+
+def test_an_update_of_a_clone_with_commits_of_its_own_says_what_helps(
+    sources: Sources, places: Places
+) -> None:
+    (sources.clone / "notes").write_text("mine")
+    git(sources.clone, "add", "notes")
+    git(sources.clone, "commit", "--quiet", "-m", "notes")
+    table = Table()
+    assert update(sources.installation, table, places, now=NOW) == ""
+    sources.publish("two")
+    with pytest.raises(ServiceError, match=r"1 of this clone's commits .* git rebase"):
+        update(sources.installation, table, places, now=NOW)
+    assert table.calls == []
 
 
 def test_a_followed_branch_that_is_gone_is_no_newest_version(
