@@ -296,14 +296,15 @@ class Clone(Installation):
         them was changed by hand: the merge would have been refused.
         """
         self._unlock("index", "HEAD", "ORIG_HEAD")
-        self._run(["git", "reset", "--quiet", BEFORE])
+        was: list[str] = []
         if self._run(["git", "for-each-ref", AFTER]):
             was, new = (self._changed(kind) for kind in ("DMT", "A"))
             # a folder that became a file may be there still; a checkout takes the file away
             new = [each for each in new if not any(old.startswith(f"{each}/") for old in was)]
-            self._run(["rm", "-f", "--", *new])
-            if was:
-                self._run(["git", "checkout", "--quiet", BEFORE, "--", *was])
+            self._run(["rm", "-f", "--", *new])  # first: they may have filled the disk
+        self._run(["git", "reset", "--quiet", BEFORE])
+        if was:
+            self._run(["git", "checkout", "--quiet", BEFORE, "--", *was])
 
     def _changed(self, kinds: str) -> list[str]:
         """Paths that the update deletes, modifies or turns into links (DMT), or adds (A)."""

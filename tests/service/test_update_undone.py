@@ -117,6 +117,29 @@ def test_a_merge_that_was_cut_off_is_undone_file_by_file(
     assert (sources.clone / "notes").read_text() == "by hand"
 
 
+def test_new_files_that_filled_the_disk_do_not_bar_the_way_back(
+    sources: Sources, places: Places
+) -> None:
+    (sources.origin / "fresh").write_text("large")
+    sources.publish("two")
+    run = sources.installation._run
+
+    def full(command: Sequence[str]) -> str:
+        if command[:2] in (["git", "merge"], ["git", "reset"]):
+            if command[1] == "merge":
+                (sources.clone / "version").write_text("two")
+                (sources.clone / "fresh").write_text("lar")
+            if (sources.clone / "fresh").exists():
+                raise ServiceError("no space left on device")
+        return run(command)
+
+    sources.installation._run = full
+    with pytest.raises(ServiceError, match=r"no space left on device; .* is back"):
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert sources.installed == ("one", "one", [".venv"])
+    assert not (sources.clone / "fresh").exists()
+
+
 @pytest.mark.parametrize(
     "name", ["refs/remotes/origin/master", "refs/dice-companion/before-update", "packed-refs"]
 )
