@@ -31,7 +31,6 @@ MOVES = (
     "answered",
     "withdrawn",
     "action_closed",
-    "played",
     "ended_early",
     "seat_closed",
 )
@@ -53,7 +52,7 @@ class Record:
     Attributes:
         revision: Its number, from 1.
         kind: seated, left, claimed, ordered, hosted, set; started, paused, resumed,
-            imported; rolled, roll_corrected, answered, withdrawn, action_closed, played,
+            imported; rolled, roll_corrected, answered, withdrawn, action_closed,
             ended_early, seat_closed; undone (voids the game's records after the revision it
             names), struck (voids the records it lists: they do not fit) or kept (voids every
             record after the one it names).
@@ -135,8 +134,8 @@ def _event_data(event: Event) -> tuple[str, dict[str, Any]]:
             return "withdrawn", {"player": player, "action": action}
         case ActionClosed(action):
             return "action_closed", {"action": action}
-        case Played(action, choices):
-            return "played", {"action": action, "choices": list(choices)}
+        case Played():
+            raise ValueError("a table stores each answer; only exports have whole actions")
         case RollCorrected(roll):
             return "roll_corrected", roll_to_json(roll)
         case EndedEarly():
@@ -155,8 +154,6 @@ def _event_of(kind: str, data: Mapping[str, Any]) -> Event:
             return Withdrawn(data["player"], data["action"])
         case "action_closed":
             return ActionClosed(data["action"])
-        case "played":
-            return Played(data["action"], tuple(data["choices"]))
         case "roll_corrected":
             return RollCorrected(_roll_of(data))
         case "ended_early":

@@ -19,7 +19,7 @@ from companion.eventlog.state import Game, Seat, Table
 EMPTY = Table()
 """A table before anything happened."""
 
-_SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early")
+_SETTLING = ("rolled", "roll_corrected", "action_closed", "ended_early")
 
 
 @dataclass(frozen=True, slots=True)

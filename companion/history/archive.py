@@ -272,7 +272,7 @@ def _no_collection() -> Iterator[None]:
 
 def _is_unplayed(records: Iterable[Record]) -> bool:
     """Whether a game has no roll; a latecomer restarts such a game under its number."""
-    return all(record.kind not in ("rolled", "played") for record in records)
+    return all(record.kind != "rolled" for record in records)
 
 
 def _from_log(records: Sequence[Record]) -> SavedGame | None:
