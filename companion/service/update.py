@@ -207,6 +207,8 @@ def _back_up(places: Places, version: str, now: datetime) -> Path | None:
 def rehearse(python: str, backup: Path | None) -> None:
     """Start a program on a copy of the games, without camera and pins, and ask for its health.
 
+    It must be able to update itself, too: no later version would come otherwise.
+
     Args:
         python: Interpreter of the program.
         backup: Holds the games; None for a table without any.
@@ -221,6 +223,7 @@ def rehearse(python: str, backup: Path | None) -> None:
         config.touch()
         with trial_table((python, *_AS_ROOT), data, config, cwd=folder) as (_, url):
             expect_health(url)
+    Command((python, *_AS_ROOT, "update", "--dry-run")).run()
 
 
 def expect_health(

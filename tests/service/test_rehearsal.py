@@ -35,6 +35,17 @@ def test_the_new_version_is_tried_on_a_copy_of_the_games(tmp_path: Path, places:
         rehearse(str(fake), None)
 
 
+def test_a_version_that_cannot_update_itself_is_refused(tmp_path: Path) -> None:
+    fake = tmp_path / "python"
+    fake.write_text(
+        '#!/bin/sh\ncase $* in *" update "*) echo SyntaxError >&2; exit 1 ;; esac\n'
+        f'exec {sys.executable} "$@"\n'
+    )
+    fake.chmod(0o755)
+    with pytest.raises(ServiceError, match="update --dry-run: SyntaxError"):
+        rehearse(str(fake), None)
+
+
 def test_modules_of_the_folder_that_it_is_called_in_are_not_taken(
     tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
