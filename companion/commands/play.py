@@ -13,6 +13,7 @@ import click
 from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
 from companion.commands.running import (
     closed_in_time,
+    opened_in_time,
     settled,
     stop_on_signal,
     tell,
@@ -67,7 +68,8 @@ def play(
     from companion.app import build
     from companion.doctor.machine import check_address
 
-    app = build(config)
+    with opened_in_time(stop):
+        app = build(config)
     with closed_in_time(app.close):
         for note in app.notes:
             tell(note, err=True)

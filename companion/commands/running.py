@@ -20,6 +20,9 @@ from companion.service import log
 END_WITHIN_S = 4.0
 """Seconds that the parts take to close; then the process ends without those that hang."""
 
+OPEN_WITHIN_S = 0.5
+"""Seconds after a signal in which the parts may still open, to be closed in order."""
+
 
 class Stop:
     """The wish to end, which a signal's handler may set at any moment.
@@ -91,6 +94,23 @@ def wait_for(stop: Stop, meanwhile: Callable[[], object] = lambda: None) -> None
     """Wait for a signal, and call a function every second."""
     while not stop.wait(1.0):
         meanwhile()
+
+
+@contextmanager
+def opened_in_time(stop: Stop) -> Iterator[None]:
+    """End the process at a signal while parts are opened: a camera may take long, or hang."""
+    opened = threading.Event()
+
+    def watch() -> None:
+        while not opened.is_set():
+            if stop.wait(0.2) and not opened.wait(OPEN_WITHIN_S):
+                _end()
+
+    threading.Thread(target=watch, name="start", daemon=True).start()
+    try:
+        yield
+    finally:
+        opened.set()
 
 
 @contextmanager

@@ -233,6 +233,32 @@ def test_a_thread_that_hangs_in_a_driver_is_left_behind(tmp_path: Path) -> None:
         assert process.wait(PATIENCE_S) == 0
 
 
+SLOW = """
+import sys, time
+from companion.adapters import camera
+def slow(*_, **__):
+    print("opening", flush=True)
+    time.sleep(60)
+camera.open_as_set = slow
+from companion.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_sigterm_ends_it_in_time_while_the_camera_is_opened(tmp_path: Path) -> None:
+    args = command(tmp_path, "--camera", "simulated")[3:]
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW, *args], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "opening\n"
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(5) == 0
+        finally:
+            process.kill()
+
+
 def test_a_log_that_may_not_be_written_is_no_table(tmp_path: Path) -> None:
     SqliteStore(tmp_path).close()
     (tmp_path / "games.sqlite3").chmod(0o444)
