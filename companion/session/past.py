@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 
 from companion.eventlog.derived import RESULTS
 from companion.history.archive import Archive, SavedGame, saved_games
@@ -32,6 +32,7 @@ class PastGames:
         self._archive = Archive(store.derived(RESULTS))
         self._kept = self._archive.finished
         self._reading: Future[list[Result]] | None = None
+        self._keeping = threading.Lock()
         self.rewritten = 0
 
     def games(self) -> list[SavedGame]:
@@ -58,10 +59,11 @@ class PastGames:
         with self._transaction():
             archive, mark = self._archive, self._store.mark
         found = archive.results(self._store.history, mark.revision)
-        is_newest = archive is self._archive and archive.finished > self._kept
-        if is_newest and (kept := archive.kept(mark)):
-            self._kept = archive.finished
-            self._store.keep(RESULTS, kept)
+        with self._keeping:  # results with a name that was deleted since must not be written
+            is_newest = archive is self._archive and archive.finished > self._kept
+            if is_newest and (kept := archive.kept(mark)):
+                self._kept = archive.finished
+                self._store.keep(RESULTS, kept)
         return archive, found
 
     def results_within(self, seconds: float) -> list[Result]:
@@ -79,10 +81,15 @@ class PastGames:
         except TimeoutError:
             return []
 
-    def begin_again(self) -> None:
-        """Read the log anew next time, since names in it have changed."""
-        self._archive, self._kept = Archive(), 0
-        self.rewritten += 1
+    @contextmanager
+    def rewriting(self) -> Iterator[None]:
+        """While names in the log are changed; it is read anew the next time."""
+        with self._keeping:
+            try:
+                yield
+            finally:
+                self._archive, self._kept = Archive(), 0
+                self.rewritten += 1
 
 
 def _in_background(read: Callable[[], list[Result]]) -> Future[list[Result]]:

@@ -15,6 +15,7 @@ import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Concatenate, Never, ParamSpec
 
 from companion.audio.settings import VoiceSettings, chosen
@@ -236,9 +237,10 @@ class Session:
                 return refusal
             other = None if new is None else clean_name(new)
             try:
-                self._store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
+                with self.past.rewriting():
+                    change = partial(with_name, old=old, new=other)
+                    self._store.rewrite(change, erase=new is None)
             finally:
-                self.past.begin_again()
                 self._notifier.touch()
             return None
 

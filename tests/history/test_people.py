@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from companion.commands.games import games as command
+from companion.eventlog import store
+from companion.eventlog.derived import Derived
 from companion.history.decided import Decided, Verdicts
 from companion.history.pictures import Pictures
 from companion.history.results import Result
@@ -179,6 +182,28 @@ def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
     ranked = {each.name for each in standings(stage.session.past.results())}
     assert "Cleo" in ranked
     assert not ranked & {"#1", "#2"}, "nobody is counted together with another deleted player"
+    stage.store.close()
+
+
+def test_results_kept_at_that_moment_bring_no_deleted_player_back(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(played)
+    about_to, go_on, write = threading.Event(), threading.Event(), store.write_derived
+
+    def write_late(path: Path, derived: Derived) -> None:
+        about_to.set()
+        go_on.wait(0.5)
+        write(path, derived)
+
+    monkeypatch.setattr(store, "write_derived", write_late)
+    reading = threading.Thread(target=stage.session.past.results)
+    reading.start()
+    assert about_to.wait(9)
+    assert stage.session.rename_player("Ben", None) is None
+    go_on.set()
+    reading.join()
+    assert not [path for path in played.glob("games.*") if b"Ben" in path.read_bytes()]
     stage.store.close()
 
 
