@@ -28,7 +28,7 @@ class Checkpointer:
         """Watch a database in WAL mode; nothing runs before `written`."""
         self._path = path
         self._changed = threading.Condition()
-        self._is_due = self._is_closed = False
+        self._is_due = self._is_closed = self._must_clear = False
         self._thread: threading.Thread | None = None
 
     def written(self) -> None:
@@ -39,6 +39,12 @@ class Checkpointer:
                 self._thread = threading.Thread(target=self._run, name="checkpoint", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
+
+    def clear(self) -> None:
+        """Empty the log soon, as it has names that are to be on the disk no more."""
+        with self._changed:
+            self._must_clear = True
+        self.written()
 
     def close(self) -> None:
         """Stop; may be called twice."""
@@ -51,8 +57,11 @@ class Checkpointer:
 
     def _run(self) -> None:
         while self._is_quiet_after_writing():
-            if not checkpoint(self._path):
-                with self._changed:
+            is_done = checkpoint(self._path, "TRUNCATE" if self._must_clear else "PASSIVE")
+            with self._changed:
+                if is_done:
+                    self._must_clear = False
+                else:
                     self._is_due = True  # a reader was in the way: again after another pause
 
     def _is_quiet_after_writing(self) -> bool:
@@ -66,16 +75,18 @@ class Checkpointer:
             return False
 
 
-def checkpoint(path: Path) -> bool:
+def checkpoint(path: Path, mode: str = "PASSIVE") -> bool:
     """Copy what only the write-ahead log has into the database file; return whether all was.
 
     It delays neither readers nor writers: `PASSIVE` waits for none (sqlite.org/pragma.html,
-    "wal_checkpoint"), and the connection is its own.
+    "wal_checkpoint"), and the connection is its own. `TRUNCATE` empties the log besides, if nobody
+    reads or writes.
     """
+    address = f"{path.resolve().as_uri()}?mode=rw"
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as db:
-            _, in_log, copied = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        with closing(sqlite3.connect(address, uri=True, timeout=0.0)) as db:
+            busy, in_log, copied = db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
     except sqlite3.Error as error:
         LOGGER.info("%s: the log was not brought over: %s", path, error)
         return False
-    return bool(in_log == copied)
+    return bool(in_log == copied and not (busy and mode == "TRUNCATE"))

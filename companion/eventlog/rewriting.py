@@ -22,6 +22,9 @@ LOGGER = logging.getLogger(__name__)
 NAMING = ("seated", "started", "imported")
 """Kinds of records that hold names."""
 
+READER_MS = 200
+"""Milliseconds that others may take to read on while what is written anew leaves no trace."""
+
 
 def with_name(record: Record, old: str, new: str | None) -> Record:
     """A record in which a player, who has left, has another name in the games.
@@ -84,6 +87,9 @@ def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> None:
     with db:  # commits, or rolls back
         db.execute("BEGIN IMMEDIATE")
         db.executemany("UPDATE log SET data = ?, checksum = ? WHERE revision = ?", changed)
+    # a reader is not waited for: the table is, and the write-ahead log is emptied later
+    (patience_ms,) = db.execute("PRAGMA busy_timeout").fetchone()
+    db.execute(f"PRAGMA busy_timeout={READER_MS}")
     for step in ("PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
         # the names are changed by now; the first step takes the old ones off a disk that is too
         # full for the second
@@ -91,3 +97,4 @@ def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> None:
             db.execute(step)
         except sqlite3.Error:
             LOGGER.warning("saved games: %s failed", step, exc_info=True)
+    db.execute(f"PRAGMA busy_timeout={patience_ms}")

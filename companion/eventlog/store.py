@@ -218,6 +218,7 @@ class SqliteStore:
                 self._log_end.cut(error)
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
             finally:
+                self._checkpointer.clear()  # a reader may have kept the old names in it
                 self._renew_journal()
                 with suppress(sqlite3.Error):
                     found, self._derived = compared(self._db, self._path)

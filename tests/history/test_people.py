@@ -6,14 +6,18 @@ import errno
 import json
 import os
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from companion.commands.games import games as command
-from companion.eventlog import store
-from companion.eventlog.derived import Derived
+from companion.eventlog import checkpoint
+from companion.eventlog.derived import Derived, write_derived
+from companion.eventlog.opening import open_to_read
+from companion.eventlog.store import FILE_NAME
 from companion.history.decided import Decided, Verdicts
 from companion.history.pictures import Pictures
 from companion.history.results import Result
@@ -21,6 +25,7 @@ from companion.history.standings import standings
 from companion.history.statistics import statistics
 from tests.rights import run_bound
 from tests.session.fakes import Stage
+from tests.waiting import until
 from web import create_app
 
 
@@ -189,14 +194,14 @@ def test_results_kept_at_that_moment_bring_no_deleted_player_back(
     played: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = Stage(played)
-    about_to, go_on, write = threading.Event(), threading.Event(), store.write_derived
+    about_to, go_on = threading.Event(), threading.Event()
 
     def write_late(path: Path, derived: Derived) -> None:
         about_to.set()
         go_on.wait(0.5)
-        write(path, derived)
+        write_derived(path, derived)
 
-    monkeypatch.setattr(store, "write_derived", write_late)
+    monkeypatch.setattr("companion.eventlog.store.write_derived", write_late)
     reading = threading.Thread(target=stage.session.past.results)
     reading.start()
     assert about_to.wait(9)
@@ -204,6 +209,23 @@ def test_results_kept_at_that_moment_bring_no_deleted_player_back(
     go_on.set()
     reading.join()
     assert not [path for path in played.glob("games.*") if b"Ben" in path.read_bytes()]
+    stage.store.close()
+
+
+def test_a_deleted_name_is_soon_in_no_file_though_another_program_reads(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "QUIET_S", 0.05)
+    stage = Stage(played)
+    stage.session.change_settings({"hints": False})
+    with closing(open_to_read(played / FILE_NAME)) as other:
+        reading = other.execute("SELECT * FROM log")  # such as an export
+        assert reading.fetchone()
+        began_s = time.monotonic()
+        assert stage.session.rename_player("Ben", None) is None
+        assert time.monotonic() - began_s < 4.0, "the table is not kept waiting"
+        reading.close()
+    until(lambda: not [p for p in played.glob("games.*") if b"Ben" in p.read_bytes()])
     stage.store.close()
 
 
