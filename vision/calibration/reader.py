@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -48,14 +49,16 @@ class CalibratedReader:
     def __init__(self, reader: DiceReader, calibration: Calibration | None) -> None:
         self._reader = reader
         self._times = 0
+        self._mutex = threading.Lock()
         self.use(calibration)
 
     def use(self, calibration: Calibration | None) -> None:
         """Use another calibration from the next frame on; any thread may call it."""
-        self.calibration = calibration
-        self._learnt = _learnt_by(calibration)
-        self.change: Change | None = None
-        self._suspected: Change | None = None
+        with self._mutex:
+            self.calibration = calibration
+            self._learnt = _learnt_by(calibration)
+            self.change: Change | None = None
+            self._suspected: Change | None = None
 
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError if it holds no pixels."""
@@ -73,7 +76,9 @@ class CalibratedReader:
         Where calibrated dice play other colours than their own, nothing is learnt: two that show
         the same value would be taken for dice that play their own.
         """
-        measured = self.calibration or Calibration(frame.size_wh)
+        with self._mutex:
+            used, learnt = self.calibration, self._learnt
+        measured = used or Calibration(frame.size_wh)
         if any(die.is_renamed for die in measured.dice):
             return
         changes = what_changed(measured, frame)
@@ -86,7 +91,10 @@ class CalibratedReader:
             pixels = white_balanced(pixels, bare.white_balance_bgr)
         relit = Change.RELIT in changes
         shown = dice_of_roll(pixels, scene, roll)
-        self._learnt = {**self._learnt, relit: learn(self._learnt[relit], shown)}
+        learnt = {**learnt, relit: learn(learnt[relit], shown)}
+        with self._mutex:
+            if self.calibration is used:  # else somebody has just set the tray up anew
+                self._learnt = learnt
 
     def _note(self, found: Change | None) -> None:
         if found is not self._suspected:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import TrayStatus
 from tests.vision.scenes import scattered
 from tests.vision.trays import ground
+from vision.calibration import reader
 from vision.calibration.calibration import Calibration
 from vision.calibration.learning import FEWEST, LearntDice, dice_of, dice_of_roll, learn
 from vision.calibration.reader import CalibratedReader
@@ -69,6 +71,23 @@ def test_dice_that_play_each_others_colour_are_not_learnt_away() -> None:
     for _ in range(FEWEST + 1):
         table.learn(frame, Roll.of(roll.white, values))
     assert table.read(frame).dice == before
+
+
+def test_dice_set_up_meanwhile_are_not_replaced_by_what_is_learnt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frame, roll = thrown(2, BLUE)
+    swapped = {DieColour.GREEN: DieColour.BLUE, DieColour.BLUE: DieColour.GREEN}
+    known = tuple(replace(d, plays=swapped.get(d.plays, d.plays)) for d in shown(1))
+    set_up, table = Calibration((640, 480), dice=known), CalibratedReader(READER, None)
+
+    def learn_late(before: LearntDice, dice: Sequence[CustomDie]) -> LearntDice:
+        table.use(set_up)  # on a thread of the page
+        return learn(before, dice)
+
+    monkeypatch.setattr(reader, "learn", learn_late)
+    table.learn(frame, roll)
+    assert table.read(frame).dice == CalibratedReader(READER, set_up).read(frame).dice
 
 
 @pytest.mark.slow
