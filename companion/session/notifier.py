@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -44,6 +44,9 @@ class Notifier:
         self._woken = 0
         self._depth = 0
         self._calls: list[Callable[[], object]] = []
+        self._news: list[Announcement] = []  # of the transaction that goes on
+        self._untold: deque[Announcement] = deque()
+        self._telling = threading.Lock()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -58,9 +61,23 @@ class Notifier:
                     self._depth -= 1
                     if self._depth == 0:
                         calls, self._calls = self._calls, []
+                        self._untold += self._news
+                        self._news = []
         finally:  # also after a failed step: earlier steps of the transaction are stored
+            self._tell()
             for call in calls:
                 call()
+
+    def _tell(self) -> None:
+        """Pass on announcements in their order: a thread that is just doing so takes them along."""
+        while self._untold and self._telling.acquire(blocking=False):
+            try:
+                while self._untold:
+                    announcement = self._untold.popleft()
+                    for callback in self._callbacks[Topic.ANNOUNCEMENT]:
+                        callback(announcement)
+            finally:
+                self._telling.release()
 
     def subscribe(self, topic: Topic, callback: Callable[..., object]) -> None:
         """Call a function on a topic, never while the lock is held; it may take its own locks."""
@@ -90,7 +107,7 @@ class Notifier:
             self._told += 1
             self.heard = (*self.heard, (self._told, announcement))[-_HEARD:]
         self.touch()
-        self.call_after_commit(Topic.ANNOUNCEMENT, announcement)
+        self._news.append(announcement)
 
     def display(self, announcement: Announcement) -> None:
         """Replace the displayed announcement, which is outdated, without notifying anybody."""

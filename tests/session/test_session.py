@@ -10,6 +10,7 @@ import pytest
 from companion.engine import DieColour, Phase, Roll
 from companion.eventlog.record import Record
 from companion.eventlog.store import SqliteStore
+from companion.messages.announcements import Announcement
 from companion.session.confirm import VERDICT_S
 from companion.session.ports import Topic
 from companion.session.timers import CLOSING_GRACE_S, GRACE_S
@@ -366,3 +367,24 @@ class TestTelling:
             thread.join(10)
         assert stage.state.phase is Phase.ACTION2
         assert [stage.state.plan.marks_of(own)["R"] for own in stage.state.crosses] == [[7]] * 5
+
+
+def test_announcements_keep_their_order_though_the_first_takes_long(two: Stage) -> None:
+    """Such as one whose clips lie on a slow card: the voice would end with what is outdated."""
+    told: list[str] = []
+    is_telling, go_on = threading.Event(), threading.Event()
+
+    def hear(said: Announcement) -> None:
+        if said.kind == "roll":
+            is_telling.set()
+            assert go_on.wait(9)
+        told.append(said.kind)
+
+    two.session.subscribe(Topic.ANNOUNCEMENT, hear)
+    rolling = threading.Thread(target=two.roll, args=(3, 4))
+    rolling.start()
+    assert is_telling.wait(9)
+    assert two.session.undo() is None
+    go_on.set()
+    rolling.join()
+    assert told == ["roll", "undone"]
