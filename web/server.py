@@ -14,7 +14,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from typing import Any
@@ -200,12 +200,23 @@ class Server:
         pool = self._reads if is_read else self._writes
         try:
             async with self._turn(asked.peer[0], is_read):
-                return await self._loop.run_in_executor(
-                    pool, answer_of, self._app, asked, (self.host, self.port)
-                )
+                made = pool.submit(answer_of, self._app, asked, (self.host, self.port))
+                try:
+                    return await asyncio.wrap_future(made)
+                except asyncio.CancelledError:
+                    made.add_done_callback(self._let_go)
+                    raise
         except Exception:
             LOGGER.exception("a request could not be answered")
             return error_answer(500)
+
+    def _let_go(self, made: Future[Answer]) -> None:
+        """Close the stream of an answer that nobody waits for any more; on any thread."""
+        if made.cancelled() or made.exception() is not None:
+            return
+        if (stream := made.result().stream) is not None:
+            with suppress(RuntimeError):  # the server closes
+                self._renders.submit(stream.close)
 
     @asynccontextmanager
     async def _turn(self, address: str, is_read: bool) -> AsyncIterator[None]:

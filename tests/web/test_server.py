@@ -17,8 +17,10 @@ from flask import Flask
 
 from companion.errors import ServerError
 from tests.session.fakes import Stage
+from tests.waiting import until
+from web.client import Client
 from web.server import Server
-from web.sse import MOST_INSIDE
+from web.sse import MOST_INSIDE, Stream, Streams
 
 Get = Callable[[int, str], http.client.HTTPResponse]
 
@@ -149,3 +151,29 @@ def read_message(stream: http.client.HTTPResponse) -> bytes:
     while (line := stream.readline()).strip():
         lines.append(line)
     return b"".join(lines)
+
+
+def test_a_connection_that_is_replaced_as_its_stream_opens_leaves_none(
+    served: Server, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams: Streams = app.extensions["streams"]
+    opens, go_on, has_opened = threading.Event(), threading.Event(), threading.Event()
+    really_open = streams.open
+
+    def open_late(client: Client, *, is_inside: bool = False) -> Stream | None:
+        opens.set()
+        assert go_on.wait(9)
+        stream = really_open(client, is_inside=is_inside)
+        has_opened.set()
+        return stream
+
+    monkeypatch.setattr(streams, "open", open_late)
+    with socket.create_connection(("127.0.0.1", served.port)) as phone:
+        phone.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert opens.wait(9)
+        (task,) = served._open.values()
+        served._loop.call_soon_threadsafe(task.cancel)  # as `_make_room` does
+        until(lambda: not served._open)
+        go_on.set()
+        assert has_opened.wait(9)
+    until(lambda: not len(streams))
