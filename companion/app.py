@@ -159,7 +159,7 @@ def build(config: Config) -> App:
         place = watched_address(config.web.host, session.show_anew)
         stack.callback(place.close)
         ports = [config.web.port]
-        pictures = keep_pictures(config, session, live)
+        pictures = keep_pictures(config, session, live, stack)
 
         def join_address() -> str:
             return url(place.seen.host, ports[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -160,8 +161,14 @@ def open_tray(
     return OpenTray(live, setup, simulator)
 
 
-def keep_pictures(config: Config, session: Session, live: CameraLoop | None) -> Pictures | None:
-    """Keep the pictures of confirmed rolls, as many as the settings allow; delete the others."""
+def keep_pictures(
+    config: Config, session: Session, live: CameraLoop | None, stack: ExitStack
+) -> Pictures | None:
+    """Keep the pictures of confirmed rolls, as many as the settings allow; delete the others.
+
+    They are written on a thread of their own: a press that waited for the reading is answered on
+    the camera's, for which every page would wait as long as a slow card takes.
+    """
     pictures = Pictures(config.data_dir, config.pictures.keep)
     pictures.prune()
     if config.pictures.keep == 0:
@@ -169,10 +176,13 @@ def keep_pictures(config: Config, session: Session, live: CameraLoop | None) -> 
     if live is None:
         return pictures  # the host may look at them and delete them
 
+    writer = ThreadPoolExecutor(1, "pictures")
+    stack.callback(writer.shutdown)
+
     def keep(kept: RollKept) -> None:
         jpeg = live.jpeg(kept.frame)
         if jpeg is not None:
-            pictures.keep(kept.revision, kept.game, kept.turn, jpeg)
+            writer.submit(pictures.keep, kept.revision, kept.game, kept.turn, jpeg)
 
     session.subscribe(Topic.SEEN_ROLL, keep)
     return pictures
