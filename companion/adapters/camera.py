@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +182,8 @@ def keep_pictures(
     def keep(kept: RollKept) -> None:
         jpeg = live.jpeg(kept.frame)
         if jpeg is not None:
-            writer.submit(pictures.keep, kept.revision, kept.game, kept.turn, jpeg)
+            with suppress(RuntimeError):  # the table closes
+                writer.submit(pictures.keep, kept.revision, kept.game, kept.turn, jpeg)
 
     session.subscribe(Topic.SEEN_ROLL, keep)
     return pictures

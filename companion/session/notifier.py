@@ -51,7 +51,7 @@ class Notifier:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Hold the lock; may be nested. Delayed callbacks run after the outermost one."""
-        calls: list[Callable[[], object]] = []
+        calls: list[Callable[[], object]] | None = None  # of the outermost one
         try:
             with self._lock:
                 self._depth += 1
@@ -64,9 +64,10 @@ class Notifier:
                         self._untold += self._news
                         self._news = []
         finally:  # also after a failed step: earlier steps of the transaction are stored
-            self._tell()
-            for call in calls:
-                call()
+            if calls is not None:
+                self._tell()
+                for call in calls:
+                    call()
 
     def _tell(self) -> None:
         """Pass on announcements in their order: a thread that is just doing so takes them along."""
