@@ -82,13 +82,16 @@ def open_camera(
         path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
     except RuntimeError as error:
         raise CameraUnavailable(f"{source}: {error}") from error
-    if is_device(source) or path.is_char_device():
-        return open_v4l2(str(path))
-    if path.is_dir() or (path.is_file() and path.suffix.lower() in PICTURE_SUFFIXES):
-        return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
-    if path.is_file():
-        return VideoCamera(path, fps=fps, clock=clock, sleep=sleep)
-    found = "it is something else" if path.exists() else "there is no such file"
+    try:
+        if is_device(source) or path.is_char_device():
+            return open_v4l2(str(path))
+        if path.is_dir() or (path.is_file() and path.suffix.lower() in PICTURE_SUFFIXES):
+            return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
+        if path.is_file():
+            return VideoCamera(path, fps=fps, clock=clock, sleep=sleep)
+        found = "it is something else" if path.exists() else "there is no such file"
+    except OSError as error:  # of a folder that may not be looked into
+        raise CameraUnavailable(f"camera {source!r}: {error.strerror or error}") from error
     raise CameraUnavailable(
         f"camera {source!r}: expected auto, pi, simulated, none, a video device, a video file "
         f"or a folder of pictures, {found}"

@@ -142,6 +142,14 @@ def test_a_camera_that_play_insists_on_is_bad(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_packages")
+def test_a_camera_that_cannot_be_looked_up_is_bad(tmp_path: Path) -> None:
+    name = "y" * 300  # as where a folder may not be entered, the system refuses to look
+    status, out = doctor("--camera", name, "--data-dir", str(tmp_path), "--port", "0")
+    assert status == 1
+    assert f"bad   camera       '{name}': File name too long" in out
+
+
+@pytest.mark.usefixtures("no_packages")
 def test_auto_names_the_camera_it_may_not_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
