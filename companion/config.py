@@ -30,6 +30,8 @@ PIN_FACTORIES = ("auto", "lgpio", "mock", "none")
 A_TOPIC = Meta(pattern=r"\A[\w-]+(?:/[\w-]+)*\Z")
 A_HOST = Meta(pattern=r"\A(?:[^\s/:]*|[^\s/:]*:[^\s/:]*:[^\s/]*)\Z")
 """No address of the web, and one colon alone would begin a port: an IPv6 address has several."""
+AN_ADDRESS = Meta(pattern=r"\A(?!\*?\Z|\d+\Z)(?:[^\s\0/:]*|[^\s\0/:]*:[^\s\0/:]*:[^\s\0/]*)\Z")
+"""As `A_HOST`, but not empty; `*` and `0` would be served, and no phone could open the link."""
 
 Pin = Annotated[int, Meta(ge=0, le=27)]
 """A BCM number of the Pi's header."""
@@ -119,7 +121,7 @@ class WebConfig:
         metrics: Whether /metrics is served, for Prometheus.
     """
 
-    host: Annotated[str, described("an address such as 0.0.0.0"), Meta(min_length=1)] = "0.0.0.0"
+    host: Annotated[str, described("an address such as 0.0.0.0"), AN_ADDRESS] = "0.0.0.0"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
     wifi_name: str = ""
     wifi_password: str = ""

@@ -53,6 +53,10 @@ def test_systemd_names_the_directories(tmp_path: Path) -> None:
         ("[web]\nport = true", "expected a whole number, got True"),
         ("[web]\nport = 70000", "expected 0 to 65535, got 70000"),
         ("[web]\nhost = ''", "web.host: expected an address such as 0.0.0.0, got ''"),
+        ("[web]\nhost = '*'", "web.host: expected an address such as 0.0.0.0, got '*'"),
+        ("[web]\nhost = '0'", "web.host: expected an address such as 0.0.0.0, got '0'"),
+        ("[web]\nhost = '1.2.3.4:80'", "web.host: expected an address such as 0.0.0.0, got"),
+        ('[web]\nhost = "\\u0000"', "web.host: expected an address such as 0.0.0.0, got"),
         (
             "[mqtt]\nhost = '192.0.2.5:1883'",
             "mqtt.host: expected a name or address (mqtt.port has the port), got '192.0.2.5:1883'",
