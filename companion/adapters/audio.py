@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from companion.config import Config
-from companion.errors import ConfigError
 from companion.session.session import Session, Topic
 
 
@@ -18,9 +17,6 @@ def open_voice(
     """Open the voice; returns what tells why it is silent, or None where there is no voice.
 
     A named folder of sounds that cannot be read is noted.
-
-    Raises:
-        ConfigError: That folder is in the home of a user whom the system does not know.
     """
     if not config.sound.enabled:
         return None
@@ -29,10 +25,7 @@ def open_voice(
 
     speaker = Speaker()
     stack.callback(speaker.close)
-    try:
-        clips = Path(config.sound.clips).expanduser() if config.sound.clips else None
-    except RuntimeError as error:
-        raise ConfigError(f"sound.clips: {config.sound.clips}: {error}") from error
+    clips = Path(os.path.expanduser(config.sound.clips)) if config.sound.clips else None
     if clips is not None and not (os.path.isdir(clips) and os.access(clips, os.R_OK)):
         notes.append(f"sound.clips: {clips}: no folder that can be read; everything is spoken")
     voice = Voice(speaker, config.sound.say, clips or config.data_dir / "clips")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import MagicMock
 
+from companion.adapters.audio import open_voice
+from companion.config import Config
 from tests.rights import run_bound
 
 PLAY = """
@@ -44,3 +49,14 @@ def test_sounds_and_passwords_out_of_reach_cost_no_game(tmp_path: Path) -> None:
     assert any(f"sound.clips: {closed / 'clips'}: no folder" in note for note in told)
     assert any(f"mqtt.password_file: {closed / 'password'}: " in note for note in told)
     assert told[-1] == "0"
+
+
+def test_sounds_of_a_user_who_is_nobody_are_noted(tmp_path: Path) -> None:
+    config = Config(data_dir=tmp_path)
+    config = replace(config, sound=replace(config.sound, clips="~nosuchuser/clips"))
+    notes: list[str] = []
+    with ExitStack() as stack:
+        open_voice(config, MagicMock(), stack, notes)
+    assert notes == [
+        "sound.clips: ~nosuchuser/clips: no folder that can be read; everything is spoken"
+    ]
