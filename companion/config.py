@@ -321,9 +321,13 @@ def _with_file(config: Config, path: Path) -> Config:
 
 
 def _unknown(name: str, known: list[str], prefix: str = "") -> str:
-    bare = [each.removeprefix(prefix) for each in known]  # else its letters count as a likeness
-    near = [prefix + each for each in difflib.get_close_matches(name[len(prefix) :], bare, n=1)]
-    hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
+    # without the prefix, whose letters would count as a likeness
+    bare = {each.removeprefix(prefix).lower(): each for each in known}
+    near = difflib.get_close_matches(name.removeprefix(prefix).lower(), bare, n=1)
+    meant = [bare[each] for each in near]
+    meant = meant or [each for each in setting_names() if each.endswith(f".{name}")]
+    others = f"; known are {', '.join(known)}"
+    hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else others
     return f"unknown setting {name!r}{hint}"
 
 
