@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -78,7 +79,7 @@ def check_file_system(directory: Path, mounts: str) -> list[Finding]:
         directory: Where games are kept, or would be.
         mounts: Content of /proc/self/mounts.
     """
-    kind, options = _mount_of(directory.resolve(), mounts)
+    kind, options = _mount_of(Path(os.path.realpath(directory)), mounts)
     if {"ro", "emergency_ro"} & set(options):  # the second after an error
         cure = "mount it for writing; a worn-out SD card turns read-only: copy it and replace it"
         return [bad("disk", f"the file system of {directory} is read-only", cure)]

@@ -41,6 +41,10 @@ def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Findin
     """Check that the directory can be written and the disk has room."""
     # os.path.exists: Path.exists raises below a directory that may not be entered
     ways = [directory, *directory.absolute().parents]
+    for path in ways:
+        if os.path.islink(path) and not os.path.exists(path):
+            cure = "plug in the disk or stick it is on, or choose another with --data-dir"
+            return [bad("data", f"{path} is a link to {os.readlink(path)}, which is missing", cure)]
     there = next(path for path in ways if os.path.exists(path))
     own = "choose another with --data-dir"
     if there == directory:

@@ -82,9 +82,10 @@ class SqliteStore:
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(
-                f"{directory}: cannot make the data directory: {error.strerror}"
-            ) from error
+            is_there = isinstance(error, FileExistsError)
+            is_lost = is_there and directory.is_symlink() and not directory.exists()
+            why = "it is a link to a missing one" if is_lost else error.strerror
+            raise StoreError(f"{directory}: cannot make the data directory: {why}") from error
         self._lock = locked(directory / LOCK_NAME, "another table")
         try:
             opened = open_or_salvage(self._path, self._report)

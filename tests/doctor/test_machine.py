@@ -19,6 +19,7 @@ import pytest
 
 from companion.doctor import machine
 from companion.doctor.finding import Ran, Verdict
+from companion.doctor.host import check_file_system
 from companion.doctor.machine import (
     check_address,
     check_clock,
@@ -27,6 +28,7 @@ from companion.doctor.machine import (
     check_port,
     running_table,
 )
+from companion.errors import StoreError
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore
@@ -59,6 +61,18 @@ class TestData:
     def test_a_file_in_its_place(self, tmp_path: Path) -> None:
         (tmp_path / "data").write_text("")
         assert check_data_dir(tmp_path / "data")[0].verdict is Verdict.BAD
+
+    def test_a_link_to_a_stick_that_is_away(self, tmp_path: Path) -> None:
+        for name, to in (("data", "/media/no-such-stick/games"), ("loop", "loop")):
+            link = tmp_path / name
+            link.symlink_to(to)
+            assert check_file_system(link, "") == []
+            for place in (link, link / "below"):
+                (finding,) = check_data_dir(place)
+                assert finding.verdict is Verdict.BAD
+                assert finding.text == f"{link} is a link to {to}, which is missing"
+            with pytest.raises(StoreError, match="it is a link to a missing one"):
+                SqliteStore(link)
 
     def test_below_a_directory_that_may_not_be_entered(self, tmp_path: Path) -> None:
         closed = tmp_path / "closed"
