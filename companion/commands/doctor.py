@@ -249,6 +249,8 @@ def _spare_folder() -> Iterator[str | None]:
 
 
 def _backups(config: Config) -> list[Finding]:
+    if not os.path.isdir(config.data_dir):
+        return []
     try:
         records = saved_records(config.data_dir).records
     except StoreError:

@@ -319,6 +319,18 @@ def test_a_disk_that_takes_no_games_has_one_cure(
 
 
 @pytest.mark.usefixtures("no_packages")
+def test_a_file_as_data_directory_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = tmp_path / "data"
+    place.write_text("")
+    status, out = doctor("--camera", "none", "--port", "0", "--data-dir", str(place))
+    assert status == 1
+    assert "is not a directory" in out
+    assert not caplog.records
+
+
+@pytest.mark.usefixtures("no_packages")
 def test_flags_count_although_the_settings_cannot_be_read(tmp_path: Path) -> None:
     config, games = tmp_path / "config.toml", tmp_path / "games"
     config.write_text("[web]\nport = 'x'\n")
