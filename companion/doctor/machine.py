@@ -105,7 +105,7 @@ def _quoted(path: Path) -> str:
 def check_address(host: str, port: int) -> Finding:
     """Check whether phones can reach the page."""
     seen = reachable_host(host)
-    page = url(seen, port)
+    page = url(seen, port) if port else seen  # nobody finds port 0
     try:
         is_near = ipaddress.ip_address(seen.partition("%")[0]).is_loopback
     except ValueError:

@@ -192,6 +192,7 @@ class TestAddress:
 
     def test_an_address_phones_can_open(self) -> None:
         assert check_address("192.168.1.7", 8000).text == "http://192.168.1.7:8000/"
+        assert check_address("192.168.1.7", 0).text == "192.168.1.7"
 
     def test_a_chosen_loopback(self) -> None:
         assert check_address("localhost", 8000).verdict is Verdict.NOTE
