@@ -318,6 +318,23 @@ class TestTheHost:
         dialog.get_by_text("The game has moved on.").wait_for()
         assert (stage.state.turn, stage.state.phase) == (turn + 1, Phase.ACTION1)
 
+    def test_no_step_is_taken_before_its_effects_are_shown(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        asked: list[Route] = []
+        page.route("**/api/preview", lambda route: asked.append(route))
+        page.get_by_role("button", name="Continue without them").click()
+        wait_until(page, lambda: len(asked) == 1)
+        dialog = page.get_by_role("dialog")
+        assert dialog.locator("#ask-yes").is_hidden()
+        page.wait_for_timeout(500)
+        asked[0].continue_()
+        dialog.locator("#ask-yes[aria-disabled]").wait_for()  # it moves the other button
+        dialog.locator("#ask-yes").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION2)
+
     def test_the_chosen_starter_survives_joins_and_leaves(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

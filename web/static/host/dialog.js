@@ -67,6 +67,7 @@ export function closeIfOutdated() {
 /** Request and show the effects of a step; "yes" appears with them. */
 export async function preview(body) {
   const own = [dialogNumber, (previewNumber += 1)];
+  if (moment === null) show($("ask-yes"), false); // without it, a step whose answer was lost could be taken twice
   const answer = await post("/api/preview", body);
   if (String(own) !== String([dialogNumber, previewNumber])) return;
   if (!answer?.ok) {
@@ -74,7 +75,7 @@ export async function preview(body) {
     show($("ask-yes"), false);
     return;
   }
-  if (moment !== null) offBriefly($("ask-yes")); // a tap on its way was meant for the lines before
+  offBriefly($("ask-yes")); // a tap on its way was meant for what was there before
   moment = answer.data.moment;
   refill($("ask-lines"), answer.data.lines.map((text) => el("li", { text })));
   show($("ask-yes"), true);
