@@ -225,7 +225,7 @@ const rest = (signal) =>
 
 /**
  * Repeat a POST request, whose body has a key, until the server answers.
- * @param isTimely whether it is still in time; if not, try once more to find out if it arrived earlier
+ * @param isTimely whether it is still in time; if not, the next answer tells whether it arrived earlier
  * @param signal aborted once the request is no longer wanted
  */
 export async function postUntilAnswered(path, body, isTimely, signal) {
@@ -236,7 +236,7 @@ export async function postUntilAnswered(path, body, isTimely, signal) {
     clearTimeout(timer);
     // 503: the server's disk is busy for a moment
     if (answer !== null && answer.status !== 503) return answer;
-    if (isLast || signal?.aborted) return null;
+    if ((isLast && answer !== null) || signal?.aborted) return null;
     await rest(signal);
     if (signal?.aborted) return null;
   }
