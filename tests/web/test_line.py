@@ -24,6 +24,17 @@ ONE_HEARTBEAT = """window.EventSource = class {
 };"""
 """A stream that stays open and brings no more, as when a phone changes its access point."""
 
+STREAM_BY_HAND = """window.EventSource = class {
+  static OPEN = 1;
+  static CLOSED = 2;
+  readyState = 1;
+  on = {};
+  constructor() { window.stream = this; }
+  addEventListener(kind, receive) { this.on[kind] = receive; }
+  close() {}
+};"""
+"""A stream whose messages and errors come when a test says so."""
+
 
 def test_without_a_stream_the_page_asks_again_and_again(
     stage: Stage, app: Flask, open_page: OpenPage
@@ -95,6 +106,24 @@ def test_each_request_without_an_answer_is_followed_by_a_look(open_page: OpenPag
         page.get_by_role("button", name="Take a seat").click()
         away.wait_for()
         away.wait_for(state="hidden", timeout=6_000)
+
+
+def test_a_look_that_fails_late_says_nothing_about_a_stream_that_is_back(
+    open_page: OpenPage, address: str
+) -> None:
+    page = open_page("/healthz")
+    page.context.add_init_script(STREAM_BY_HAND)
+    page.goto(address)
+    page.get_by_text("Nobody is here yet.").wait_for()
+    looks: list[Route] = []
+    page.route("**/api/state*", lambda route: looks.append(route))
+    page.evaluate("stream.readyState = 0; stream.on.error()")
+    wait_until(page, lambda: len(looks) == 1)
+    page.evaluate("stream.readyState = 1; stream.on.beat()")
+    with page.expect_event("requestfailed"):
+        looks[0].abort()
+    page.wait_for_timeout(100)
+    assert page.get_by_text("No connection to the table.").is_hidden()
 
 
 def test_waking_up_opens_a_new_stream(stage: Stage, app: Flask, open_page: OpenPage) -> None:

@@ -19,6 +19,7 @@ let state = null;
 let source = null;
 let view = "";
 let dueAt = 0; // time by which the stream has to say something
+let heard = 0; // number of messages that came by streams
 let isConnected = true;
 let pollTimer = 0;
 let reopenAt = 0; // time of the next attempt to open a rejected stream
@@ -117,9 +118,10 @@ function pollInstead(forMs = REOPEN_MS) {
 
 async function poll() {
   stopPolling();
+  const before = heard;
   const answer = await request("GET", `/api/state${view && `?view=${view}`}`);
   if (answer?.ok) accept(answer.data);
-  setConnected(answer !== null);
+  if (answer !== null || heard === before) setConnected(answer !== null); // a stream that spoke meanwhile knows better
   stopPolling();
   if (source?.readyState === EventSource.OPEN || document.visibilityState !== "visible") return;
   if (source === null && isConnected && Date.now() >= reopenAt) openStream();
@@ -128,6 +130,7 @@ async function poll() {
 
 function receive(snapshot) {
   dueAt = Date.now() + WATCHDOG_MS;
+  heard += 1;
   stopPolling();
   setConnected(true);
   if (snapshot) accept(snapshot);
