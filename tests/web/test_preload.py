@@ -67,6 +67,21 @@ def test_a_page_that_lost_a_part_offers_to_load_again(
     page.locator("main:not([hidden])").wait_for()
 
 
+@pytest.mark.parametrize("path", ["/", "/table", "/host"])
+def test_a_page_that_lost_its_styles_offers_to_load_again(
+    open_page: OpenPage, address: str, path: str
+) -> None:
+    page = open_page("/healthz")
+    page.route("**/style/*", lambda route: route.abort())
+    page.goto(address + path)
+    page.locator("main:not([hidden])").first.wait_for()
+    offer = page.get_by_role("link", name="Load it again.")
+    assert offer.is_visible()
+    page.unroute("**/style/*")
+    offer.click()
+    page.locator("#late").wait_for(state="detached")
+
+
 def test_a_page_without_scripts_does_not_call_the_browser_old(
     chromium: Browser, address: str
 ) -> None:

@@ -38,7 +38,8 @@ export function onState(listener) {
 /** @param as the page's name, if the server counts its viewers */
 export function start(as = "") {
   view = as;
-  document.getElementById("late").remove();
+  // without the styles no cross is seen: then the offer to load the page again stays
+  if (getComputedStyle(document.body).getPropertyValue("--paper")) document.getElementById("late").remove();
   const first = document.getElementById("state"); // the page brings its first snapshot with it
   if (first) accept(JSON.parse(first.textContent));
   openStream();
