@@ -6,7 +6,7 @@ import http.server
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,11 +21,27 @@ from companion.service.update import (
 from tests.service.backups import NOW
 
 
-def test_the_new_version_is_tried_on_a_copy_of_the_games(tmp_path: Path, places: Places) -> None:
+@pytest.fixture
+def python(tmp_path: Path) -> Callable[[str], str]:
+    """python(then) gives an interpreter of this program whose `update` does that instead."""
+
+    def make(then: str) -> str:
+        fake = tmp_path / "python"
+        updates = f'case $* in *" companion update "*) {then} ;; esac'
+        fake.write_text(f'#!/bin/sh\n{updates}\nexec {sys.executable} "$@"\n')
+        fake.chmod(0o755)
+        return str(fake)
+
+    return make
+
+
+def test_the_new_version_is_tried_on_a_copy_of_the_games(
+    tmp_path: Path, places: Places, python: Callable[[str], str]
+) -> None:
     backup = tmp_path / "backup.tar.gz"
     write_backup(backup, places.data_dir, places.config_path, now=NOW, version="1")
     before = (places.data_dir / "games.sqlite3").read_bytes()
-    rehearse(sys.executable, backup)
+    rehearse(python("exit 0"), backup)
     assert (places.data_dir / "games.sqlite3").read_bytes() == before
     fake = tmp_path / "python"
     leaves_none = "#!/bin/sh\n[ $1 = -B ] || exit 2\n"
@@ -35,25 +51,22 @@ def test_the_new_version_is_tried_on_a_copy_of_the_games(tmp_path: Path, places:
         rehearse(str(fake), None)
 
 
-def test_a_version_that_cannot_update_itself_is_refused(tmp_path: Path) -> None:
-    fake = tmp_path / "python"
-    fake.write_text(
-        '#!/bin/sh\ncase $* in *" update "*) echo SyntaxError >&2; exit 1 ;; esac\n'
-        f'exec {sys.executable} "$@"\n'
-    )
-    fake.chmod(0o755)
+def test_a_version_that_cannot_update_itself_is_refused(python: Callable[[str], str]) -> None:
     with pytest.raises(ServiceError, match="update --dry-run: SyntaxError"):
-        rehearse(str(fake), None)
+        rehearse(python("echo SyntaxError >&2; exit 1"), None)
 
 
 def test_modules_of_the_folder_that_it_is_called_in_are_not_taken(
-    tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    places: Places,
+    python: Callable[[str], str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "random.py").write_text("raise ImportError('not for you')\n")
     monkeypatch.chdir(tmp_path)
     backup = tmp_path / "backup.tar.gz"
     write_backup(backup, places.data_dir, places.config_path, now=NOW, version="1")
-    rehearse(sys.executable, backup)
+    rehearse(python("exit 0"), backup)
 
 
 class Sick(http.server.BaseHTTPRequestHandler):
