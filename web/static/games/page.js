@@ -44,7 +44,7 @@ async function load(state) {
   else drawOne(found);
 }
 
-// -- all games -------------------------------------------------------------------------------
+// -- all games
 
 function drawAll({ games, evenings }, { me }) {
   show($("all"), true);
@@ -138,7 +138,7 @@ function standings(found, titled) {
   );
 }
 
-// -- one game --------------------------------------------------------------------------------
+// -- one game
 
 function drawOne(game) {
   show($("one"), true);
@@ -175,7 +175,7 @@ function result(game) {
 
 const signOf = (row) => el("span", { class: `row-sign is-${row.colour}` }, sign({ ...row, lock: row.colour }));
 
-// -- files and buttons -----------------------------------------------------------------------
+// -- files and buttons
 
 function files() {
   show($("files"), number !== null || found.games.length > 0);

@@ -19,7 +19,6 @@ let state = null;
 let source = null;
 let view = "";
 let dueAt = 0; // time by which the stream has to say something
-let heard = 0; // number of messages that came by streams
 let isConnected = true;
 let pollTimer = 0;
 let reopenAt = 0; // time of the next attempt to open a rejected stream
@@ -38,7 +37,7 @@ export function onState(listener) {
 /** @param as the page's name, if the server counts its viewers */
 export function start(as = "") {
   view = as;
-  // without the styles no cross is seen: then the offer to load the page again stays
+  // without styles no cross is seen: the offer to load again stays
   if (getComputedStyle(document.body).getPropertyValue("--paper")) document.getElementById("late").remove();
   const first = document.getElementById("state"); // the page brings its first snapshot with it
   if (first) accept(JSON.parse(first.textContent));
@@ -119,10 +118,10 @@ function pollInstead(forMs = REOPEN_MS) {
 
 async function poll() {
   stopPolling();
-  const before = heard;
+  const before = dueAt;
   const answer = await request("GET", `/api/state${view && `?view=${view}`}`);
   if (answer?.ok) accept(answer.data);
-  if (answer !== null || heard === before) setConnected(answer !== null); // a stream that spoke meanwhile knows better
+  if (answer !== null || dueAt === before) setConnected(answer !== null); // else the stream spoke meanwhile
   stopPolling();
   if (source?.readyState === EventSource.OPEN || document.visibilityState !== "visible") return;
   if (source === null && isConnected && Date.now() >= reopenAt) openStream();
@@ -131,7 +130,6 @@ async function poll() {
 
 function receive(snapshot) {
   dueAt = Date.now() + WATCHDOG_MS;
-  heard += 1;
   stopPolling();
   setConnected(true);
   if (snapshot) accept(snapshot);

@@ -60,7 +60,7 @@ let viewedSeat = null; // another player whose sheet is shown
 let openFor = ""; // what a tap on the sheet means: the action, the roll and whose answer; "" for nothing
 let shown = ""; // the visible view: join, lobby or game
 
-// -- showing ---------------------------------------------------------------------------------
+// -- showing
 
 function draw(state) {
   const { game, me } = state;
@@ -278,7 +278,7 @@ function drawPointsSwitch() {
   );
 }
 
-// -- answering -------------------------------------------------------------------------------
+// -- answering
 
 function pressDone() {
   const { game } = latest();
@@ -320,7 +320,7 @@ function showSheet(number) {
   $(number ? "done" : "see-sheet").focus();
 }
 
-// -- buttons ---------------------------------------------------------------------------------
+// -- buttons
 
 async function press(path, where, body = {}) {
   const answer = await post(path, body);

@@ -19,7 +19,7 @@ let looked = []; // the six dice seen last
 let lookNumber = null;
 let faults = ""; // camera faults
 
-// -- asking ----------------------------------------------------------------------------------
+// -- asking
 
 async function ask() {
   if (!latest()?.me.host) return; // the server refuses everybody else
@@ -102,7 +102,7 @@ new ResizeObserver(() => {
   document.documentElement.style.scrollPaddingTop = `${isTall || isBeside ? 12 : height + 18}px`;
 }).observe($("view"));
 
-// -- the picture and the corners on it -------------------------------------------------------
+// -- the picture and the corners on it
 
 async function film() {
   for (;;) {
@@ -224,7 +224,7 @@ async function hold() {
   else setText($("exposure-said"), t("setup.not_held"));
 }
 
-// -- the dice --------------------------------------------------------------------------------
+// -- the dice
 
 async function look() {
   const found = await step("look", {}, "dice-said");
@@ -263,7 +263,7 @@ async function throwDice(where) {
   if (why) setTextAnew($(where), why);
 }
 
-// -- what is pressed -------------------------------------------------------------------------
+// -- what is pressed
 
 onPress($("propose"), propose);
 onPress($("keep-corners"), keepCorners);
