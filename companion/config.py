@@ -28,10 +28,11 @@ HOTSPOT = ("never", "alone")
 PIN_FACTORIES = ("auto", "lgpio", "mock", "none")
 
 A_TOPIC = Meta(pattern=r"\A[\w-]+(?:/[\w-]+)*\Z")
-A_HOST = Meta(pattern=r"\A(?:[^\s/:]*|[^\s/:]*:[^\s/:]*:[^\s/]*)\Z")
+_HOST = r"(?:[^\s\0/:]*|[^\s\0/:]*:[^\s\0/:]*:[^\s\0/]*)\Z"
+A_HOST = Meta(pattern=rf"\A{_HOST}")
 """No address of the web, and one colon alone would begin a port: an IPv6 address has several."""
-AN_ADDRESS = Meta(pattern=r"\A(?!\*?\Z|\d+\Z)(?:[^\s\0/:]*|[^\s\0/:]*:[^\s\0/:]*:[^\s\0/]*)\Z")
-"""As `A_HOST`, but not empty; `*` and `0` would be served, and no phone could open the link."""
+AN_ADDRESS = Meta(pattern=rf"\A(?!\*?\Z|\d+\Z){_HOST}")
+"""The same, but not empty; `*` and `0` would be served, and no phone could open the link."""
 
 Pin = Annotated[int, Meta(ge=0, le=27)]
 """A BCM number of the Pi's header."""

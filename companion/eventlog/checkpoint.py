@@ -57,12 +57,12 @@ class Checkpointer:
 
     def _run(self) -> None:
         while self._is_quiet_after_writing():
-            is_done = checkpoint(self._path, "TRUNCATE" if self._must_clear else "PASSIVE")
             with self._changed:
-                if is_done:
-                    self._must_clear = False
-                else:
-                    self._is_due = True  # a reader was in the way: again after another pause
+                must_clear, self._must_clear = self._must_clear, False
+            if not checkpoint(self._path, "TRUNCATE" if must_clear else "PASSIVE"):
+                with self._changed:  # a reader was in the way: again after another pause
+                    self._is_due = True
+                    self._must_clear |= must_clear
 
     def _is_quiet_after_writing(self) -> bool:
         """Wait until the last write is `QUIET_S` old; False once closed."""
@@ -89,4 +89,4 @@ def checkpoint(path: Path, mode: str = "PASSIVE") -> bool:
     except sqlite3.Error as error:
         LOGGER.info("%s: the log was not brought over: %s", path, error)
         return False
-    return bool(in_log == copied and not (busy and mode == "TRUNCATE"))
+    return bool(in_log == copied and not busy)

@@ -21,6 +21,7 @@ from companion.eventlog.record import Record
 from companion.eventlog.rows import insert
 from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore
 from tests.rights import run_bound
+from tests.waiting import until
 
 RECORDS = tuple(
     Record(n, "seated", {"seat": n, "name": f"Zoë {n}", "token_hash": "x"}, "2026-11-20T20:00Z")
@@ -76,6 +77,26 @@ def test_a_lone_copy_of_a_quiet_tables_file_has_every_step(
     give_up_s = time.monotonic() + 10.0
     while copied_alone(tmp_path / "table", tmp_path / "copy") != RECORDS:
         assert time.monotonic() < give_up_s
+
+
+def test_a_log_that_is_to_be_emptied_while_it_is_copied_is_emptied_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "QUIET_S", 0.01)
+    modes: list[str] = []
+
+    def copy(path: Path, mode: str) -> bool:
+        modes.append(mode)
+        if len(modes) == 1:
+            watch.clear()
+        return True
+
+    monkeypatch.setattr(checkpoint, "checkpoint", copy)
+    watch = checkpoint.Checkpointer(tmp_path / FILE_NAME)
+    watch.written()
+    until(lambda: len(modes) == 2)
+    watch.close()
+    assert modes == ["PASSIVE", "TRUNCATE"]
 
 
 def copied_alone(directory: Path, to: Path) -> tuple[Record, ...]:
