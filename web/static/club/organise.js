@@ -37,11 +37,10 @@ function draw(state) {
   redraw($("known"), me.known, () => me.known.map((name) => el("option", { value: name })));
   drawRound(state);
   setText($("missing"), state.missing ? t("club.missing", { count: state.missing }) : "");
-  for (const [name, value] of [
-    ["system", state.system],
-    ["size", state.size],
-  ])
-    if (!choosing) form.elements[name].value = value;
+  if (!choosing) {
+    form.elements.system.value = state.system;
+    form.elements.size.value = state.size;
+  }
   setText($("draw"), t("club.draw", { number: drawn + 1 }));
   $("draw").disabled = here < 2;
   show($("take-back"), drawn > 0);
