@@ -221,11 +221,20 @@ main(sys.argv[1:])
 """
 
 
-def test_a_thread_that_hangs_in_a_driver_is_left_behind(tmp_path: Path) -> None:
-    args = command(tmp_path, "--camera", "none")[3:]
+@contextmanager
+def started(code: str, *args: str) -> Iterator[subprocess.Popen[str]]:
+    """Python with a program that changes the table's own; killed at the end."""
     with subprocess.Popen(
-        [sys.executable, "-c", HUNG, *args], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, *args], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_thread_that_hangs_in_a_driver_is_left_behind(tmp_path: Path) -> None:
+    with started(HUNG, *command(tmp_path, "--camera", "none")[3:]) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("listening on")
         process.send_signal(signal.SIGTERM)
@@ -246,17 +255,11 @@ main(sys.argv[1:])
 
 
 def test_sigterm_ends_it_in_time_while_the_camera_is_opened(tmp_path: Path) -> None:
-    args = command(tmp_path, "--camera", "simulated")[3:]
-    with subprocess.Popen(
-        [sys.executable, "-c", SLOW, *args], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "opening\n"
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(5) == 0
-        finally:
-            process.kill()
+    with started(SLOW, *command(tmp_path, "--camera", "simulated")[3:]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "opening\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(5) == 0
 
 
 def test_a_log_that_may_not_be_written_is_no_table(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""People who move from device to device, in a real browser."""
+"""People who arrive, and who move from device to device, in a real browser."""
 
 from __future__ import annotations
 
@@ -192,3 +192,29 @@ def test_the_host_seats_a_bot(stage: Stage, open_page: OpenPage) -> None:
     assert [each.bot for each in stage.session.view().table.seats] == ["", "medium"]
     stage.session.start("base", 0)
     page.locator("#bots").wait_for(state="hidden")
+
+
+class TestTheDoor:
+    def test_joining_before_the_first_roll_is_immediate(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        assert stage.session.start("base", 0) is None
+        page = open_page("/")
+        told = page.locator("#join-seats")
+        told.filter(has_text="Ada, Benjamin and Cleo").wait_for()
+        assert "next" not in told.inner_text()
+        assert stage.roll(3, 4) is None
+        told.filter(has_text="next").wait_for()
+
+    def test_the_code_to_scan_is_the_one_of_this_start(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        page = open_page("/table")
+        shown = page.locator("img[src^='/join.svg']").get_attribute("src")
+        epoch = page.evaluate(
+            "() => fetch('/api/state').then((r) => r.json()).then((s) => s.epoch)"
+        )
+        assert shown is not None
+        assert epoch in shown

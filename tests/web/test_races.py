@@ -353,32 +353,6 @@ class TestTheHost:
         assert stage.game.names[stage.state.first] == "Cleo"
 
 
-class TestTheDoor:
-    def test_joining_before_the_first_roll_is_immediate(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        put(stage, "lobby")
-        assert stage.session.start("base", 0) is None
-        page = open_page("/")
-        told = page.locator("#join-seats")
-        told.filter(has_text="Ada, Benjamin and Cleo").wait_for()
-        assert "next" not in told.inner_text()
-        assert stage.roll(3, 4) is None
-        told.filter(has_text="next").wait_for()
-
-    def test_the_code_to_scan_is_the_one_of_this_start(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        put(stage, "lobby")
-        page = open_page("/table")
-        shown = page.locator("img[src^='/join.svg']").get_attribute("src")
-        epoch = page.evaluate(
-            "() => fetch('/api/state').then((r) => r.json()).then((s) => s.epoch)"
-        )
-        assert shown is not None
-        assert epoch in shown
-
-
 class TestTheEnd:
     def test_nobody_inherits_the_sheet_of_a_player_who_left(
         self, stage: Stage, open_page: OpenPage
