@@ -79,7 +79,7 @@ def test_a_lone_copy_of_a_quiet_tables_file_has_every_step(
         assert time.monotonic() < give_up_s
 
 
-def test_a_log_that_is_to_be_emptied_while_it_is_copied_is_emptied_after_it(
+def test_a_log_to_be_emptied_while_it_is_copied_is_emptied_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoint, "QUIET_S", 0.01)

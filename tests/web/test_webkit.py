@@ -103,5 +103,5 @@ def test_a_select_whose_text_is_cut_off_widens_no_page(
     page.wait_for("document.querySelector('#name')")
     page.run("document.documentElement.style.fontSize = '800%'")
     select = "document.querySelector('#language')"
-    assert page.run(f"return {select}.scrollWidth > {select}.clientWidth")
+    page.wait_for(f"{select}.scrollWidth > {select}.clientWidth")
     page.wait_for("document.documentElement.scrollWidth <= innerWidth")
