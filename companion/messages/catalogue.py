@@ -23,8 +23,8 @@ LANGUAGES = ("en", "de", "fr", "it")
 SHARED = ("colour.", "die.", "row.", "list.", "spoken.minus")
 """Prefixes of the words that pages need besides their own sentences."""
 
-PAGE_PREFIXES = ("club.", "games.", "host.", "setup.")
-"""Prefixes of pages with many sentences that other pages do not need."""
+PAGE_PREFIXES = ("club.", "games.", "host.", "http.", "setup.", "stream.", "table.")
+"""Prefixes of sentences that only some pages need."""
 
 SINGULAR = ".singular"
 NAME = "name"

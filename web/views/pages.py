@@ -52,21 +52,21 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def table() -> Response:
         # in the language of the table
         is_seated = bool(session.seats_of(context.client().tokens))
-        return page("table.html", "games.", phrases=session.phrases, is_seated=is_seated)
+        return page("table.html", "games.", "table.", phrases=session.phrases, is_seated=is_seated)
 
     @pages.get("/watch")
     def watch() -> Response:
-        return page("table.html", "games.", is_watching=True)
+        return page("table.html", "games.", "table.", is_watching=True)
 
     @pages.get("/stream")
     def stream() -> Response:
         theme = request.args.get("theme")
         chosen: dict[str, Any] = {"theme": theme} if theme in THEMES else {}
-        return page("stream.html", **chosen)
+        return page("stream.html", "stream.", "table.", **chosen)
 
     @pages.get("/host")
     def host() -> Response:
-        return page("host.html", "host.")
+        return page("host.html", "host.", "table.")
 
     @pages.get("/games")
     @pages.get("/games/<int:number>")

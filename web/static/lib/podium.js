@@ -45,7 +45,7 @@ export function podium(game, nameOf, own = null) {
           {},
           el("bdi", { text: nameOf(seat) }),
           seat === own ? el("span", { class: "note", text: ` (${t("lobby.you")})` }) : null,
-          player.gone ? el("span", { class: "note", text: ` (${t("table.gone")})` }) : null,
+          player.gone ? el("span", { class: "note", text: ` (${t("gone")})` }) : null,
         ),
       ),
       el("b", { class: "points", text: t("over.points", { total }) }),

@@ -89,7 +89,7 @@ function outline(die, { x, y, size }, unit) {
   const label = svg("text", { x, y: y + size * 0.35, "font-size": size, "text-anchor": "middle" });
   const word = svg("tspan", { class: "word", "font-size": size * 0.72 });
   word.textContent = ` ${colourName(die.colour)}`;
-  label.append(String(die.value ?? t("table.unreadable")), word);
+  label.append(String(die.value ?? t("unreadable")), word);
   const points = die.corners.map((corner) => corner.join(",")).join(" ");
   return svg(
     "g",

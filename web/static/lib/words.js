@@ -48,11 +48,11 @@ function joined(words, key) {
 }
 
 /** Name a colour, "?" for one that was not read. */
-export const colourName = (colour) => t(colour ? `colour.${colour}` : "table.unreadable");
+export const colourName = (colour) => t(colour ? `colour.${colour}` : "unreadable");
 
 /** Name a die: "white 3"; with "?" for what was not read. */
 export const dieName = ({ colour, value }) =>
-  t("die", { colour: colourName(colour), value: value ?? t("table.unreadable") });
+  t("die", { colour: colourName(colour), value: value ?? t("unreadable") });
 
 /** Name dice: "white 3 + blue 6". */
 export const pairOf = (dice) => dice.map(dieName).join(" + ");

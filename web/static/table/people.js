@@ -75,7 +75,7 @@ function name(player) {
 
 function wordOf(game, player) {
   if (!game || game.over) return "";
-  if (player.gone) return t("table.gone");
+  if (player.gone) return t("gone");
   if (game.waiting_for.includes(player.seat)) return t("table.to_answer");
   if (player.answer) return t("table.answered");
   return game.active === player.seat && game.phase === "roll" ? t("players.throws") : "";
