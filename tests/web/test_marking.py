@@ -273,6 +273,58 @@ class TestPlaying:
         page.get_by_role("alert").filter(has_text=re.compile("no longer|Too late")).wait_for()
         page.get_by_role("button", name="red 7", exact=True).wait_for()
 
+    def test_what_an_action_closed_without_is_told_before_any_reply(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "action1")[1])
+        held: list[Route] = []
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.route("**/api/answer", lambda route: held.append(route))
+        page.locator("[data-token=R7]").click()
+        wait_until(page, lambda: len(held) == 1)
+        for player in range(3):
+            stage.answer(player, None)
+        page.locator("#why", has_text="Too late").wait_for()
+        stage.answer(0, None)
+        stage.roll(3, 4)
+        yellow = page.get_by_role("button", name="yellow 7, can be crossed now")
+        yellow.wait_for()
+        page.locator("#why", has_text="Too late").wait_for()
+
+    def test_a_mark_that_could_not_be_taken_back_in_time_is_told(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "action1")[1])
+        page.get_by_role("button", name="red 7, can be crossed now").click()
+        wait_until(page, lambda: stage.state.answers[1] is not None)
+        for path in ("answer", "withdraw"):
+            page.route(f"**/api/{path}", lambda route: route.abort())
+        page.wait_for_timeout(500)  # no double tap
+        page.locator("[data-token=R7]").click()
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.locator("#done").click()
+        for player in (0, 2):
+            stage.answer(player, None)
+        stage.session.close_action()
+        page.get_by_role("button", name="red 7, crossed").wait_for()
+        page.locator("#why", has_text="Too late").wait_for()
+
+    def test_a_counted_mark_whose_reply_is_lost_is_not_called_late(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "action1")[1])
+        red = page.get_by_role("button", name="red 7, can be crossed now")
+        red.wait_for()
+        page.route("**/api/answer", lambda route: (route.fetch(), route.abort()))
+        red.click()
+        wait_until(page, lambda: stage.state.answers[1] is not None)
+        for player in (0, 2):
+            stage.answer(player, None)
+        stage.session.close_action()
+        page.get_by_role("button", name="red 7, crossed").wait_for()
+        page.wait_for_timeout(300)
+        assert page.locator("#why").inner_text() == ""
+
 
 def test_the_reason_of_a_refused_tap_goes_when_an_action_opens(
     stage: Stage, open_page: OpenPage

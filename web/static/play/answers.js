@@ -34,6 +34,15 @@ export function currentAnswer(game, mine) {
   return wanted.isBack ? null : { box: wanted.box, done: wanted.done };
 }
 
+/** Return whether the table closed an action without an answer that is still on its way. */
+export const isOvertaken = (game) =>
+  [...pending.values()].some((each) => {
+    if (each.number !== game?.number || belongsTo(each, game)) return false;
+    const { sheet } = game.players.find(({ seat }) => seat === each.seat);
+    const crossed = Object.values(sheet).flat();
+    return (each.tried?.find((box) => crossed.includes(box)) ?? null) !== each.box;
+  });
+
 export function tapBox(token, { pointerType, detail }) {
   const isSoon = token === tapped[0] && Date.now() - tapped[1] < GUARD_MS;
   const isDoubleTap = isSoon && (pointerType !== "mouse" || detail > 1); // a mouse tells
@@ -58,12 +67,15 @@ export function tapBox(token, { pointerType, detail }) {
 /** Send an answer; show it at once if `isShown`. */
 export async function sendAnswer(what, isShown = true) {
   const { game } = latest();
+  const mine = page.player();
+  const before = pending.get(mine.seat);
   const own = {
     box: null,
     done: false,
     isBack: false,
     ...what,
-    seat: page.player().seat,
+    tried: [...(belongsTo(before, game) ? before.tried : []), mine.answer?.box, what.box],
+    seat: mine.seat,
     number: game.number,
     rolled: game.rolled,
     turn: game.turn,

@@ -28,6 +28,7 @@ import { choiceOf, numeral, t } from "../lib/words.js";
 import {
   configureAnswers,
   currentAnswer,
+  isOvertaken,
   mayAnswer,
   sendAnswer,
   sendUnsent,
@@ -134,6 +135,7 @@ function turnToAction2({ game, me }) {
     viewedSeat = null; // the own sheet is needed
     explain(""); // it belongs to what was before
   }
+  if (action !== actionSeen && isOvertaken(game)) explain(t("why.too_late"));
   actionSeen = action;
 }
 
