@@ -39,6 +39,12 @@ PLAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """Players by file suffix; the first installed one is used."""
 
+_SIGNS = {
+    ".wav": re.compile(rb"RIFF....WAVE", re.DOTALL),
+    ".mp3": re.compile(rb"ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff]"),  # the rest is AAC
+}
+"""How files begin whose players accept any other: aplay makes noise of it, and mpg123 is silent."""
+
 _DIRECTIONS = re.compile("[\u2066-\u2069]")
 """Marks round a word from right to left."""
 
@@ -162,6 +168,8 @@ class Speaker:
 
     def _play(self, path: Path) -> bool:
         """Play a clip; False if no player could."""
+        if not _is_sound(path):
+            return False
         for player, *options in PLAYERS.get(path.suffix.lower(), ()):
             found = shutil.which(player)
             if found is not None:
@@ -214,6 +222,18 @@ class Speaker:
         if not self._has_complained:
             LOGGER.warning("voice: the table stays silent: " + message, *values)
         self._has_complained = True
+
+
+def _is_sound(path: Path) -> bool:
+    """Whether a file begins as its suffix says; a recording may only have been renamed."""
+    sign = _SIGNS.get(path.suffix.lower())
+    if sign is None:
+        return True
+    try:
+        with path.open("rb") as file:
+            return sign.match(file.read(12)) is not None
+    except OSError:
+        return False
 
 
 def spoken_s(text: str, words_per_minute: int) -> float:
