@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -110,4 +111,5 @@ def found_clips(directory: Path) -> dict[str, Path]:
         paths = sorted(path for path in directory.iterdir() if path.suffix.lower() in PLAYERS)
     except OSError:
         return {}
-    return {path.stem.casefold(): path for path in paths}
+    # a Mac may write é as e and an accent; names of players are composed
+    return {unicodedata.normalize("NFC", path.stem).casefold(): path for path in paths}

@@ -254,6 +254,11 @@ class TestClips:
             "fact.would_close",
         ]
 
+    def test_a_sound_from_a_mac_is_found_by_its_players_name(self, tmp_path: Path) -> None:
+        (tmp_path / "fact.turn.Zoe\u0308.wav").touch()
+        (name,) = found_clips(tmp_path)
+        assert name in list(clip_names(line("fact.turn", name="Zo\u00eb")))
+
     @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "x\0y"])
     def test_a_name_is_no_path(self, name: str, tmp_path: Path) -> None:
         (tmp_path / "fact.turn.wav").touch()
