@@ -284,14 +284,16 @@ def _is_installed(distribution: str) -> bool:
     return True
 
 
-def _open_pins(config: Config) -> str:
+def _open_pins(config: Config) -> list[int]:
+    """Open every pin as an input, which lights and sounds nothing; the buttons that are closed."""
     from hardware.button import open_panel
 
-    others = [pin for name, pin in taken_pins(config).items() if name != "panel.pin"]
-    for pin in others:  # as an input, which lights and sounds nothing
-        open_panel("lgpio", pin, lambda *_: None).close()
-    with open_panel("lgpio", config.panel.pin, lambda *_: None) as panel:
-        return panel.state
+    closed = []
+    for name, pin in taken_pins(config).items():
+        with open_panel("lgpio", pin, lambda *_: None) as panel:
+            if name.startswith("panel.") and panel.state == "lost":
+                closed.append(pin)
+    return closed
 
 
 def _measured(config: Config) -> tuple[Finding, Calibration | None]:

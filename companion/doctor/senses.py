@@ -79,11 +79,11 @@ def check_button(
     factory: str,
     pin: int,
     is_pi: bool,
-    open_pins: Callable[[], str],
+    open_pins: Callable[[], Sequence[int]],
     has_chip: bool = True,
     table: Mapping[str, object] | None = None,
 ) -> Finding:
-    """Open the button's pin, and those of lamp and buzzer, and close them again.
+    """Open the pins of button, lamp and buzzer, and close them again.
 
     A named factory must work.
 
@@ -91,7 +91,8 @@ def check_button(
         factory: As set.
         pin: BCM number.
         is_pi: Whether this machine is a Raspberry Pi.
-        open_pins: Opens the pins for real and returns the button's state; raises PinsUnavailable.
+        open_pins: Opens the pins for real and returns those of buttons whose contact is closed;
+            raises PinsUnavailable.
         has_chip: Whether there is a /dev/gpiochip.
         table: What a running table with the same settings says of itself.
     """
@@ -101,7 +102,7 @@ def check_button(
         return ok("button", "on the page: this machine has no pins")
     verdict = note if factory == "auto" else bad
     try:
-        state = open_pins()
+        closed = open_pins()
     except CompanionError as error:
         if held := _held("button", table, str(error)):
             return held
@@ -109,8 +110,9 @@ def check_button(
         if cure == _JOIN_GPIO and not has_chip:
             cure = _NO_CHIP
         return verdict("button", str(error), cure)
-    if state == "lost":
-        return verdict("button", f"GPIO{pin}: the contact is closed, as if pressed", _NOT_OPEN)
+    if closed:
+        text = f"GPIO{closed[0]}: the contact is closed, as if pressed"
+        return (verdict if pin in closed else note)("button", text, _NOT_OPEN)
     return ok("button", f"GPIO{pin} can be used")
 
 

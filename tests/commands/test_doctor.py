@@ -15,10 +15,12 @@ import cv2
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from gpiozero.pins.mock import MockFactory
 
 from companion.cli import dice_companion
 from companion.doctor.finding import Ran
 from tests.conftest import ROOT
+from tests.hardware.pin_fakes import use_factory
 from tests.session.fakes import Stage
 from tests.vision.trays import shifted, tray
 from vision.calibration.calibration import Calibration, save_calibration
@@ -50,6 +52,22 @@ def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "companion.doctor.software.load", lambda _run, module, _: f"No module named '{module}'"
     )
+
+
+@pytest.mark.usefixtures("no_packages")
+def test_a_second_button_that_is_closed_at_rest_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pins = use_factory(monkeypatch, MockFactory())
+    for pin in (22, 27):  # an LED to ground is no button
+        monkeypatch.setattr(pins.pin(pin), "_set_pull", lambda _pull: None)
+        pins.pin(pin).drive_low()
+    monkeypatch.setattr("companion.commands.doctor.is_raspberry_pi", lambda: True)
+    config = tmp_path / "config.toml"
+    config.write_text("[panel]\nrepeat_pin = 27\n[lamp]\nled_pin = 22\n")
+    _, out = doctor("--config", str(config), "--camera", "none", "--pins", "lgpio")
+    assert "note  button       GPIO27: the contact is closed, as if pressed -> use the" in out
+    assert "GPIO22" not in out
 
 
 @pytest.mark.usefixtures("no_packages")

@@ -78,7 +78,7 @@ class TestCamera:
             assert (finding.verdict, finding.name) == (verdict, "camera")
             assert finding.text == f"the running table has it, and says: {says}"
 
-        def open_pins() -> str:
+        def open_pins() -> list[int]:
             raise PinsUnavailable("lgpio pins: cannot open GPIO17: 'GPIO busy'")
 
         button = check_button("lgpio", 17, True, open_pins, table=table)
@@ -128,7 +128,7 @@ class TestCamera:
 
 class TestButton:
     def test_not_looked_for_where_there_are_no_pins(self) -> None:
-        def open_pins() -> str:
+        def open_pins() -> list[int]:
             raise AssertionError("there are no pins to open")
 
         assert check_button("none", 17, True, open_pins).verdict is Verdict.OK
@@ -137,9 +137,9 @@ class TestButton:
     def test_a_pin_somebody_else_holds(self, monkeypatch: pytest.MonkeyPatch) -> None:
         use_factory(monkeypatch, MockFactory())
 
-        def open_pins() -> str:
-            with open_panel("lgpio", 17, lambda *_: None) as panel:
-                return panel.state
+        def open_pins() -> list[int]:
+            with open_panel("lgpio", 17, lambda *_: None):
+                return []
 
         assert check_button("lgpio", 17, True, open_pins).text == "GPIO17 can be used"
         with open_panel("lgpio", 17, lambda *_: None):
@@ -160,13 +160,13 @@ class TestButton:
         ],
     )
     def test_the_remedy_fits_the_fault(self, text: str, cure: str) -> None:
-        def open_pins() -> str:
+        def open_pins() -> list[int]:
             raise PinsUnavailable(text)
 
         assert cure in check_button("auto", 17, True, open_pins).cure
 
     def test_a_switch_that_is_closed_at_rest_is_named(self) -> None:
-        found = check_button("lgpio", 17, True, lambda: "lost")
+        found = check_button("lgpio", 17, True, lambda: [17])
         assert found.verdict is Verdict.BAD
         assert "NO, not NC" in found.cure
 
@@ -203,7 +203,7 @@ class TestVoice:
 
 
 def test_a_machine_without_a_pin_chip_is_told_apart_from_rights() -> None:
-    def open_pins() -> str:
+    def open_pins() -> list[int]:
         raise PinsUnavailable("lgpio pins: cannot open GPIO17: 'can not open gpiochip'")
 
     assert "usermod -aG gpio" in check_button("lgpio", 17, True, open_pins).cure
