@@ -110,6 +110,8 @@ class Speaker:
     ) -> None:
         """Queue texts and clips, which are spoken one after the other.
 
+        The same ones again take the place of those that are still spoken or queued.
+
         Args:
             language: Of the texts; espeak-ng names its voices so.
             kind: Name by which later calls can cancel this one.
@@ -130,7 +132,7 @@ class Speaker:
 
     def _supersede(self, cancels: Collection[str] | None, following: _Utterance | None) -> None:
         def is_stale(each: _Utterance) -> bool:
-            return cancels is None or each.kind in cancels
+            return cancels is None or each.kind in cancels or each == following
 
         with self._changed:
             self._queue = [each for each in self._queue if not is_stale(each)]

@@ -162,6 +162,26 @@ def test_outdated_text_is_cut_short_or_never_spoken(voice: StandIn, speaker: Spe
     assert voice.all_lines() == []
 
 
+def test_a_text_that_is_asked_for_again_and_again_is_spoken_once(
+    voice: StandIn, speaker: Speaker
+) -> None:
+    """The second button repeats an announcement, and somebody pushes it many times."""
+    speaker.say(["on and on forever"], "en", "turn")
+    voice.line()
+    for _ in range(6):
+        speaker.say(["Red is closed."], "en", "closed", cancels=())
+    speaker.say(["White seven."], "en", "roll", cancels={"turn"})
+    heard = [voice.line() for _ in range(4)]
+    assert heard[1::2] == ["said|Red is closed.", "said|White seven."]
+
+
+def test_a_text_that_is_asked_for_again_is_begun_anew(voice: StandIn, speaker: Speaker) -> None:
+    for _ in range(2):
+        speaker.say(["on and on forever"], "en", "closed", cancels=())
+        assert voice.line() == "alone|-v en --stdin -b 1 -a 80 -s 150|on and on forever"
+    assert speaker.trouble is None, "the first one was not waited for"
+
+
 def test_cancelling_a_text_cancels_its_continuation(voice: StandIn, speaker: Speaker) -> None:
     speaker.say(["on forever", "and after"], "en")
     voice.line()
