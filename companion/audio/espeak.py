@@ -177,6 +177,8 @@ class Speaker:
             if found is not None:
                 command = [found, *options, str(path.absolute())]
                 status, _ = self._run(command, b"", LONGEST_CLIP_S)
+                if status == 0 and self._executable is not None:
+                    self._recover()
                 return status <= 0  # negative: killed by this program
         return False
 
@@ -195,9 +197,8 @@ class Speaker:
         errors = [line for line in lines if line.lower().startswith("error")]
         if status > 0 or (status == 0 and errors):
             self._complain("%s", (errors or lines or [f"exit status {status}"])[-1])
-        elif status == 0 and self._has_complained:
-            LOGGER.warning("voice: sound is working again")
-            self._has_complained = False
+        elif status == 0:
+            self._recover()
 
     def _run(self, command: list[str], given: bytes, patience_s: float) -> tuple[int, bytes]:
         """Run a process, kill it after `patience_s`, and return its status and error output."""
@@ -224,6 +225,11 @@ class Speaker:
         if not self._has_complained:
             LOGGER.warning("voice: the table stays silent: " + message, *values)
         self._has_complained = True
+
+    def _recover(self) -> None:
+        if self._has_complained:
+            LOGGER.warning("voice: sound is working again")
+        self._has_complained = False
 
 
 def _is_sound(path: Path) -> bool:

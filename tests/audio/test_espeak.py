@@ -293,6 +293,14 @@ class TestClips:
         assert voice.line().startswith("alone|-v en")
         assert voice.line() == "said|White seven."
 
+    def test_a_clip_that_plays_ends_the_trouble(
+        self, voice: StandIn, speaker: Speaker, tmp_path: Path
+    ) -> None:
+        speaker.say(["no-card"], "en")
+        until(lambda: speaker.trouble is not None)
+        speaker.say([Clip(a_clip(tmp_path, "seven.wav"), "White seven.")], "en")
+        until(lambda: speaker.trouble is None)
+
     def test_muted_means_no_process_at_all(self, voice: StandIn, tmp_path: Path) -> None:
         speaker = Speaker()
         speaker.tune(0, 165)
