@@ -37,7 +37,8 @@ function filmWhileMoving({ status, frame }) {
 
 async function film() {
   while (isFilming) {
-    const next = await loaded(`/api/frame.jpg?at=${Date.now()}`);
+    const isSeen = document.visibilityState === "visible"; // a hidden page does not hear when the dice rest
+    const next = isSeen && (await loaded(`/api/frame.jpg?at=${Date.now()}`));
     if (next && isFilming) {
       $("picture").src = next.src;
       show($("picture"), true);
