@@ -29,6 +29,14 @@ def pages_version() -> str:
     return digest.hexdigest()
 
 
+def static_path() -> str:
+    """Return the path of the static folder: the name of the pages, so that no file is an old one.
+
+    It is short: a page names it thirty times.
+    """
+    return f"/{pages_version()}"
+
+
 def new_epoch() -> str:
     """Name a run of the program, after the version of its pages."""
     return f"{pages_version()}-{secrets.token_hex(4)}"

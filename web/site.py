@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from flask import Flask
 
 from web import compression, security
-from web.modules import pages_version
+from web.modules import pages_version, static_path
+
+KEPT = timedelta(days=1)
+"""How long browsers keep a file without asking for it again: for an evening. A changed file has
+another path."""
 
 
 def new_site(browser_cookie: str = security.BROWSER_COOKIE) -> Flask:
@@ -20,9 +25,11 @@ def new_site(browser_cookie: str = security.BROWSER_COOKIE) -> Flask:
     app = Flask(
         "web",
         root_path=str(here),
+        static_url_path=static_path(),
         static_folder=str(here / "static"),
         template_folder=str(here / "templates"),
     )
+    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = KEPT
     app.jinja_env.globals["pages_version"] = pages_version
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     security.install(app, browser_cookie)

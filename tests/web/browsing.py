@@ -14,6 +14,7 @@ import pytest
 from companion.engine import Phase
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
+from web.modules import static_path
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -99,14 +100,18 @@ AXE = """async (rules) => {
 """Violations only: copying all that axe returns takes longer than its search."""
 
 
+MODULES = static_path()
+"""Where a script imports the modules from that the page itself runs."""
+
+
 CATCH_UP = """async ([version, patienceMs]) => {
-  const { latest } = await import('/static/lib/live.js');
+  const { latest } = await import('MODULES/lib/live.js');
   const until = Date.now() + patienceMs;
   while ((latest()?.version ?? -1) < version) {
     if (Date.now() > until) throw new Error(`the page shows ${latest()?.version} of ${version}`);
     await new Promise((done) => setTimeout(done, 10));
   }
-}"""
+}""".replace("MODULES", MODULES)
 """Ends when the page has the snapshot of a version; it draws snapshots at once."""
 
 

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, TV, OpenPage, comes_true, names, ready, violations
+from tests.web.browsing import MODULES, PHONE, TV, OpenPage, comes_true, names, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web.locale import COOKIE
 
@@ -120,7 +120,7 @@ SAID = """() => {
 }"""
 """Every text of a page, shown or only read out."""
 
-HAS_HEARD = "v => import('/static/lib/live.js').then(({ latest }) => latest().version >= v)"
+HAS_HEARD = f"v => import('{MODULES}/lib/live.js').then(({{ latest }}) => latest().version >= v)"
 
 ALIKE = re.compile(
     r"Dice|Companion|Dice Companion|QWX7|Table|Ada|Benjamin|Cleo|Big Points|(http|\d+\.)\S+|"

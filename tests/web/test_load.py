@@ -25,13 +25,14 @@ from flask.testing import FlaskClient
 
 from tests.commands.test_play import Play, playing
 from tests.waiting import until
+from tests.web.browsing import MODULES
 from tests.web.test_people import phone, post
 from web.connection import State
 from web.security import BROWSER_COOKIE, SEAT_COOKIE
 from web.server import CONNECTIONS, Server
 from web.sse import MOST_OUTSIDE, MOST_PER_BROWSER
 
-PIPELINED = b"GET /static/css/base.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 250
+PIPELINED = b"GET %s/css/base.css HTTP/1.1\r\nHost: localhost\r\n\r\n" % MODULES.encode() * 250
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 
 MARK_S = 0.3

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.session.fakes import Stage
+from tests.web.browsing import MODULES
 from web import create_app
 from web.server import Server
 
@@ -37,7 +38,9 @@ def page(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def call(page: Page) -> Call:
 
     def run(module: str, expression: str, *values: Any) -> Any:
-        code = f"async (v) => {{ const m = await import('/static/{module}'); return {expression} }}"
+        code = (
+            f"async (v) => {{ const m = await import('{MODULES}/{module}'); return {expression} }}"
+        )
         return page.evaluate(code, list(values))
 
     return run

@@ -7,7 +7,17 @@ from flask.testing import FlaskClient
 
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, comes_true, put, ready, violations
+from tests.web.browsing import (
+    MODULES,
+    PHONE,
+    PHONE_SMALL,
+    TV,
+    OpenPage,
+    comes_true,
+    put,
+    ready,
+    violations,
+)
 from tests.web.stand_in import a_roll, dice_in_tray
 
 WITHOUT_HTTPS = "delete Navigator.prototype.wakeLock;"
@@ -212,15 +222,16 @@ def test_a_table_view_says_who_was_passed_over_and_what_broke(
     assert passed == "en-GB No answer, so they pass: Ada, Benjamin and Cleo."
     assert broken == "en-GB The camera is very slow.\nGive it a moment."
     assert page.evaluate("window.cancelled") is None, "they wait for the end of what is being said"
-    after = """import('/static/table/sound.js').then(({ sound }) => {
+    sound = f"import('{MODULES}/table/sound.js')"
+    after = """.then(({ sound }) => {
       const roll = (number) => [{ number, kind: 'roll', spoken: `Roll ${number}` }];
       sound({ heard: roll(57), table: { sound: true }, epoch: 'one' });
       sound({ heard: roll(1), table: { sound: true }, epoch: 'another' });
     })"""
-    page.evaluate(after)
+    page.evaluate(sound + after)
     assert page.evaluate("window.spoken")[-1] == "en-GB Roll 1"
     assert page.evaluate("window.cancelled") == 4
-    uncut = """import('/static/table/sound.js').then(({ sound }) => {
+    uncut = """.then(({ sound }) => {
       const say = (number, kind) => ({ number, kind, spoken: `${kind} ${number}` });
       const hear = (...heard) => sound({ heard, table: { sound: true }, epoch: 'another' });
       const said = [], { speak } = speechSynthesis;
@@ -236,7 +247,9 @@ def test_a_table_view_says_who_was_passed_over_and_what_broke(
       hear(say(6, 'roll'), say(7, 'roll'));
       return [early, window.cancelled !== null];
     })"""
-    assert page.evaluate(uncut) == [None, True], "the news of the equipment is said to its end"
+    assert page.evaluate(sound + uncut) == [None, True], (
+        "the news of the equipment is said to its end"
+    )
     assert page.evaluate("window.spoken.slice(-5)") == [
         "en-GB fault 2 roll 3",
         "en-GB mended 4",

@@ -11,6 +11,7 @@ from companion.engine import Phase
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
+    MODULES,
     PHONE,
     PHONE_SMALL,
     PI_DISPLAY,
@@ -59,14 +60,14 @@ def focused(page: Page) -> str:
 
 
 NEWS_WHILE_CLOSING = """async () => {
-  const { latest } = await import('/static/lib/live.js');
+  const { latest } = await import('MODULES/lib/live.js');
   const ask = document.getElementById('ask');
   ask.close = () => {
     HTMLDialogElement.prototype.close.call(ask);
     const data = JSON.stringify(latest());
     stream.dispatchEvent(new MessageEvent('state', { data }));
   };
-}"""
+}""".replace("MODULES", MODULES)
 """The server sends the state again between a dialog's end and its event."""
 
 

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.web.browsing import OpenPage
-from web.modules import STATIC, modules_of
+from web.modules import STATIC, modules_of, static_path
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -46,6 +46,23 @@ def test_the_page_loads_no_module_that_it_did_not_name(
     loaded = page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
     scripts = {each.split("/", 3)[3] for each in loaded if each.endswith(".js")}
     assert {f"/{each}" for each in scripts} == named
+
+
+def test_a_page_opened_again_waits_for_no_module(open_page: OpenPage, address: str) -> None:
+    page = open_page("/")
+    page.locator("#name").wait_for()
+    page.goto(address)
+    page.locator("#name").wait_for()
+    sent = """() => performance.getEntriesByType('resource')
+      .filter(({ name, transferSize }) => name.endsWith('.js') && transferSize > 0)
+      .map(({ name }) => name)"""
+    assert page.evaluate(sent) == []
+
+
+def test_files_of_another_version_are_not_served(client: FlaskClient) -> None:
+    with client.get(f"{static_path()}/lib/dom.js") as served:
+        assert served.status_code == 200
+    assert client.get("/00000000/lib/dom.js").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/", "/table", "/setup"])

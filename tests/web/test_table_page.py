@@ -13,6 +13,7 @@ from tests.session.fakes import Stage
 from tests.web.browsing import (
     BEYOND,
     BROKEN,
+    MODULES,
     OVERFLOWING,
     OVERLAPPING,
     PHONE,
@@ -57,13 +58,13 @@ COACHED = {"share": 1, "scores": DRAWN, "luck": DRAWN, "turning": ["Turn 3: " + 
 """What the coach tells of a game of five."""
 
 WITHOUT_ANNOUNCEMENT = """async (bot) => {
-  const { latest } = await import('/static/lib/live.js');
-  const { drawNews } = await import('/static/table/news.js');
+  const { latest } = await import('MODULES/lib/live.js');
+  const { drawNews } = await import('MODULES/table/news.js');
   const { game, ...state } = latest();
   const players = game.players.map((player) => ({ ...player, bot }));
   drawNews({ ...state, game: { ...game, players }, announcement: null }, () => 'Ada');
   return document.querySelector('#news .headline').textContent;
-}"""
+}""".replace("MODULES", MODULES)
 """The headline of a table that has announced nothing since its start."""
 
 

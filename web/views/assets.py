@@ -7,7 +7,7 @@ from typing import cast
 from flask import Blueprint, Response, jsonify, request
 
 from companion.messages.catalogue import line
-from web.modules import style_of
+from web.modules import static_path, style_of
 from web.security import Refused
 
 
@@ -35,7 +35,7 @@ def install(pages: Blueprint, name: str) -> None:
                 "theme_color": "#fbf4e6",
                 "icons": [
                     {
-                        "src": f"/static/icon-{size}.png",
+                        "src": f"{static_path()}/icon-{size}.png",
                         "sizes": f"{size}x{size}",
                         "type": "image/png",
                         "purpose": purpose,
