@@ -196,7 +196,8 @@ class Connection:
         await self._write(self._http.send(h11.EndOfMessage()) or b"")
 
     def _head(self, answer: Answer) -> bytes:
-        named = [*answer.headers, ("Date", formatdate(usegmt=True))]
+        kept = [each for each in answer.headers if each[0] != "Date"]  # Flask dates files itself
+        named = [*kept, ("Date", formatdate(usegmt=True))]
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in named]
         reason = _REASONS.get(answer.status, b"")
         head = h11.Response(status_code=answer.status, headers=headers, reason=reason)

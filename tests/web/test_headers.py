@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socket
+from urllib.request import urlopen
 
 import pytest
 from flask.testing import FlaskClient
 
+from tests.web.browsing import MODULES
 from tests.web.test_access import EVERYTHING
 from web.security import HEADERS
 from web.server import Server
@@ -17,6 +19,12 @@ def test_every_answer_has_them(client: FlaskClient, path: str) -> None:
     answer = client.get(path)
     assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
     assert len(HEADERS) == 6
+
+
+@pytest.mark.parametrize("path", ["/rules", f"{MODULES}/lib/dom.js"])
+def test_every_answer_has_one_date(address: str, path: str) -> None:
+    with urlopen(address + path, timeout=10) as answer:
+        assert len(answer.headers.get_all("Date")) == 1
 
 
 def test_nothing_may_be_framed_or_loaded_from_elsewhere() -> None:
