@@ -17,7 +17,7 @@ PACKAGES = {
     "msgspec": ("msgspec", (0, 22)),
     "cv2": ("opencv", (4, 6)),
     "numpy": ("numpy", (1, 24)),
-    "flask": ("flask", (2, 2)),
+    "flask": ("flask", (2, 3)),
     "h11": ("h11", (0, 14)),
     "gpiozero": ("gpiozero", (2, 0)),
     "segno": ("segno", (1, 5)),
