@@ -89,7 +89,10 @@ def open_camera(
             return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
         if path.is_file():
             return VideoCamera(path, fps=fps, clock=clock, sleep=sleep)
-        found = "it is something else" if path.exists() else "there is no such file"
+        path.stat()  # from Python 3.14 on none of the questions above raises
+        found = "it is something else"
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        found = "there is no such file"
     except OSError as error:  # of a folder that may not be looked into
         raise CameraUnavailable(f"camera {source!r}: {error.strerror or error}") from error
     raise CameraUnavailable(
