@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -70,7 +71,7 @@ def _opened(
     has_own = (config.data_dir / FILE_NAME).is_file()
     if data_dir is None and is_installed() and not is_root() and not has_own:
         raise StoreError("games: the table is a service; run this with sudo")
-    if not makes_new and not any(config.data_dir.glob("games.*")):
+    if not makes_new and not _holds_games(config.data_dir):
         raise StoreError(f"{config.data_dir}: expected saved games, there are none")
     store = SqliteStore(config.data_dir, is_writer=is_writer)
     try:
@@ -79,6 +80,14 @@ def _opened(
         store.close()
         if is_root():
             give_to_owner(config.data_dir)
+
+
+def _holds_games(folder: Path) -> bool:
+    """Whether there are saved games; raises OSError if the folder may not be listed."""
+    try:
+        return any(name.startswith("games.") for name in os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 @games.command("list")

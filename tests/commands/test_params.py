@@ -106,3 +106,20 @@ def test_what_may_not_be_read_is_a_line_and_no_wrong_usage(tmp_path: Path) -> No
     file, games = str(tmp_path / "file"), str(tmp_path / "games")
     for line, name in zip(said[::2], (file, file, "no.png", games, games, games), strict=True):
         assert line.startswith(f"dice-companion: {name}"), line
+
+
+CLOSED = """
+import contextlib, sys
+from pathlib import Path
+from companion.cli import main
+folder = Path(sys.argv[1])
+(folder / "games.sqlite3").touch()
+folder.chmod(0o111)
+with contextlib.redirect_stderr(sys.stdout), contextlib.suppress(SystemExit):
+    main(["games", "list", "--data-dir", str(folder)])
+"""
+
+
+def test_games_that_may_not_be_listed_are_not_said_to_be_none(tmp_path: Path) -> None:
+    (games := tmp_path / "games").mkdir()
+    assert run_bound(CLOSED, games) == f"dice-companion: {games}: Permission denied\n"
