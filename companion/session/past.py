@@ -12,6 +12,10 @@ from companion.history.archive import Archive, SavedGame, saved_games
 from companion.history.results import Result
 from companion.session.ports import Store
 
+NEW_PART = 0.02
+"""Part of the kept results by which there must be more before they are written again: all of them
+after every game would soon write more to the card than the games do. A start reads the rest."""
+
 
 class PastGames:
     """Results and moves of every game; any thread may ask.
@@ -60,8 +64,9 @@ class PastGames:
             archive, mark = self._archive, self._store.mark
         found = archive.results(self._store.history, mark.revision)
         with self._keeping:  # results with a name that was deleted since must not be written
-            is_newest = archive is self._archive and archive.finished > self._kept
-            if is_newest and (kept := archive.kept(mark)):
+            is_newest = archive is self._archive
+            is_due = archive.finished > (1 + NEW_PART) * self._kept
+            if is_newest and is_due and (kept := archive.kept(mark)):
                 self._kept = archive.finished
                 self._store.keep(RESULTS, kept)
         return archive, found

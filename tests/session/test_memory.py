@@ -17,7 +17,7 @@ import pytest
 
 from companion.errors import StoreError
 from companion.eventlog import derived, repair
-from companion.eventlog.derived import RESULTS, SNAPSHOT, code_version
+from companion.eventlog.derived import RESULTS, SNAPSHOT, Derived, code_version
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, SqliteStore
@@ -378,3 +378,26 @@ def test_results_are_the_same_however_much_is_read_at_once(
         for piece in (1, 2, 7):
             monkeypatch.setattr(archive, "PIECE", piece)
             assert Archive().results(store.load) == whole
+
+
+def test_old_results_are_not_written_again_after_every_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(tmp_path / "table")
+    stage.seat("Ada", "Ben")
+    stage.session.start()
+    kept: list[str] = []
+    keep = stage.store.keep
+
+    def watched(name: str, derived: Derived) -> None:
+        kept.append(name)
+        keep(name, derived)
+
+    monkeypatch.setattr(stage.store, "keep", watched)
+    for number in range(1, 104):
+        stage.session.end()
+        stage.session.rematch()
+        if number >= 100:
+            stage.session.past.results()
+            assert kept.count(RESULTS) == (1 if number < 103 else 2)
+    stage.store.close()
