@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gpiozero import Button
+from gpiozero import DigitalInputDevice
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 LOGGER = logging.getLogger(__name__)
@@ -173,12 +173,12 @@ class Wire:
     @property
     def is_closed(self) -> bool:
         """The level of the line now; errors of the pin library are not caught."""
-        return bool(self._opened.device.is_pressed)
+        return bool(self._opened.device.is_active)
 
     def listen(self, on_edge: Callable[[bool], object]) -> None:
         """Call a function at every edge, on a thread of the pin library."""
-        self._opened.device.when_pressed = lambda: on_edge(True)
-        self._opened.device.when_released = lambda: on_edge(False)
+        self._opened.device.when_activated = lambda: on_edge(True)
+        self._opened.device.when_deactivated = lambda: on_edge(False)
 
     def push(self) -> None:
         """Push and release a mock pin."""
@@ -197,6 +197,7 @@ class Wire:
             opened.close()
 
     def _open(self) -> None:
-        # No bounce time: `gesture` decides when an edge counts.
-        make = partial(Button, self._pin, pull_up=True, bounce_time=None)
+        # No bounce time: `gesture` decides when an edge counts. No Button of gpiozero either: its
+        # hold timer is a thread that wakes ten times a second.
+        make = partial(DigitalInputDevice, self._pin, pull_up=True, bounce_time=None)
         self._opened = Device(self._make_factory(), make)

@@ -137,8 +137,12 @@ def test_a_dropped_edge_does_not_turn_a_press_into_a_hold(
         pin.drive_low()
         pin._state = True  # let go, and nobody was told
         assert ear.next() is PRESS
-        pin.drive_low()  # else gpiozero's own hold timer keeps `close` waiting for a second
-        pin.drive_high()
+
+
+def test_a_waiting_button_has_one_thread(ear: Ear) -> None:
+    before = set(threading.enumerate())
+    with open_panel("mock", PIN, ear):
+        assert [each.name for each in set(threading.enumerate()) - before] == ["button"]
 
 
 class PinThatIsDown(MockPin):  # type: ignore[misc]
