@@ -51,12 +51,13 @@ class Pictures:
         self._has_complained = False
 
     def keep(self, revision: int, game: int, turn: int, jpeg: bytes) -> None:
-        """Save a picture and delete the oldest beyond the limit; never raises."""
+        """Save the newest roll's picture and delete the oldest beyond the limit; never raises."""
         name = f"game-{game:04}-turn-{turn:03}-{revision:06}.jpg"
         with self._mutex:
             unfinished = self._directory / f"{name}.part"
             try:
                 self._directory.mkdir(parents=True, exist_ok=True)
+                self._drop_after(revision)
                 unfinished.write_bytes(jpeg)
                 os.replace(unfinished, self._directory / name)
                 self._drop_oldest()
@@ -81,6 +82,12 @@ class Pictures:
         found = self._found()
         for *_, path in found[: max(0, len(found) - self._most)]:
             path.unlink(missing_ok=True)
+
+    def _drop_after(self, revision: int) -> None:
+        """Delete pictures of games that were removed: revisions only grow in one log."""
+        for number, *_, path in self._found():
+            if number > revision:
+                path.unlink(missing_ok=True)
 
     def _drop_unfinished(self) -> None:
         """Delete what a pulled plug cut off: it would lie there for ever."""

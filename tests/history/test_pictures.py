@@ -40,6 +40,15 @@ def test_the_oldest_go_beyond_the_cap(tmp_path: Path) -> None:
     assert again.all() == []
 
 
+def test_pictures_of_removed_games_make_room_for_new_ones(tmp_path: Path) -> None:
+    filled(tmp_path, 5)
+    pictures = Pictures(tmp_path, 5)
+    pictures.keep(7, 1, 1, b"of the first game after the old ones were removed")
+    assert [kept.revision for kept in pictures.all()] == [7]
+    pictures.keep(15, 1, 2, b"jpeg")
+    assert [kept.revision for kept in pictures.all()] == [15, 7]
+
+
 def test_one_or_all_can_be_deleted(tmp_path: Path) -> None:
     pictures = filled(tmp_path, 4)
     assert pictures.delete(20) == 1
@@ -86,7 +95,7 @@ def test_what_a_pulled_plug_left_of_a_picture_is_neither_kept_nor_shown(tmp_path
     filled(tmp_path, 1)
     for leave in (
         lambda: Pictures(tmp_path, 5).prune(),
-        lambda: filled(tmp_path, 1).delete_games([]),
+        lambda: Pictures(tmp_path, 5).delete_games([]),
     ):
         (folder / "game-0001-turn-002-000020.jpg.part").write_bytes(b"half a jp")
         (folder / "game-0001-turn-003-000030.jpg").touch()
