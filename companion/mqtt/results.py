@@ -77,6 +77,7 @@ class Ledger:
         """Read it; a missing or damaged file begins anew, as another table."""
         self._path = data_dir / FILE_NAME
         self._mutex = threading.Lock()
+        self._again: set[str] = set()
         self._has_complained = False
         try:
             self._file: _File = convert(json.loads(read_text(self._path, MOST_BYTES)), _File)
@@ -129,7 +130,8 @@ class Ledger:
         """
         with self._mutex:
             known = self._file.clubs[club]
-            since, unfinished, sent = known.since, set(known.open), dict(known.sent)
+            since, unfinished = known.since, set(known.open)
+            sent = {own: "" if own in self._again else last for own, last in known.sent.items()}
             elsewhere = {own for each in self._file.clubs.values() for own in each.sent} - set(sent)
         found = []
         for place, game in enumerate(games, MOST_CHANGED - len(games)):
@@ -156,14 +158,20 @@ class Ledger:
     def acknowledge(self, club: str, due: Due) -> None:
         """Note that the broker has a result."""
         with self._mutex:
-            self._file.clubs[club].sent[due.game] = due.digest
-            self._save()
+            self._again.discard(due.game)
+            sent = self._file.clubs[club].sent
+            if sent.get(due.game) != due.digest or self._has_complained:
+                sent[due.game] = due.digest
+                self._save()
 
     def forget(self, club: str, newest: int) -> None:
-        """Let the newest results be published once more: the broker may have lost them."""
+        """Let the newest results be published once more: the broker may have lost them.
+
+        The file stays as it is: every new connection asks for this, and one may be lost every
+        few seconds.
+        """
         with self._mutex:
-            sent = self._file.clubs[club].sent
-            sent |= dict.fromkeys(list(sent)[-newest:], "")
+            self._again |= set(list(self._file.clubs[club].sent)[-newest:])
 
     def _save(self) -> None:
         try:

@@ -200,6 +200,20 @@ def test_a_new_connection_gets_the_newest_results_again(stage: Stage, ledger: Le
     assert [each.number for each in due(ledger, stage)] == [2, 3]
 
 
+def test_a_new_connection_does_not_write_the_file_again(
+    stage: Stage, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        finish(stage)
+    for each in due(ledger, stage):
+        ledger.acknowledge(CLUB, each)
+    monkeypatch.setattr("companion.mqtt.results.write_whole", lambda *_: pytest.fail("written"))
+    ledger.forget(CLUB, 2)
+    for each in due(ledger, stage):
+        ledger.acknowledge(CLUB, each)
+    assert due(ledger, stage) == []
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b'{"table":"../x"}', b"\xff", b"[" * 100_000])
 def test_a_damaged_file_makes_a_new_table(
     content: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
