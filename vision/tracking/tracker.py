@@ -343,6 +343,7 @@ class TrayTracker:
         self._at_rest = ()
         self._model.forget()
         self._state = remembered(self._state, Shown(TrayStatus.READING))
+        self.is_reading = True
 
     def on_lamp_changed(self) -> None:
         """Read the next frame anew and count its differences not as motion.

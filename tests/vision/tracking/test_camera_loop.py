@@ -127,6 +127,16 @@ def test_dice_that_lie_still_are_read_anew_without_a_word_of_motion() -> None:
     assert "moving" not in table.said[said:]
 
 
+def test_what_is_read_anew_counts_as_being_read_at_once() -> None:
+    table = Table([REST] * 20)
+    table.turns(5)
+    table.live._tracker.read_anew()
+    assert table.live.is_reading, "so that a press waits for the reading"
+    table.turns(5)
+    assert not table.live.is_reading
+    assert table.reports[-1].roll is not None
+
+
 def test_what_is_known_besides_is_told_while_dice_lie_still() -> None:
     table = Table([REST] * 20)
     table.turns(5)
