@@ -291,6 +291,20 @@ class TestPlaying:
         yellow.wait_for()
         page.locator("#why", has_text="Too late").wait_for()
 
+    def test_a_seat_that_is_freed_while_its_mark_is_on_its_way(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "action1")[1])
+        held: list[Route] = []
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.route("**/api/answer", lambda route: held.append(route))
+        page.locator("[data-token=R7]").click()
+        wait_until(page, lambda: len(held) == 1)
+        assert stage.session.let_go(1) is None
+        for player in (0, 2):
+            stage.answer(player, None)
+        page.locator("#join-why", has_text="no longer have a seat").wait_for()
+
     def test_a_mark_that_could_not_be_taken_back_in_time_is_told(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -37,9 +37,9 @@ export function currentAnswer(game, mine) {
 /** Return whether the table closed an action without an answer that is still on its way. */
 export const isOvertaken = (game) =>
   [...pending.values()].some((each) => {
-    if (each.number !== game?.number || belongsTo(each, game)) return false;
-    const { sheet } = game.players.find(({ seat }) => seat === each.seat);
-    const crossed = Object.values(sheet).flat();
+    const player = game?.players.find(({ seat }) => seat === each.seat); // none has a seat that was freed
+    if (!player || each.number !== game.number || belongsTo(each, game)) return false;
+    const crossed = Object.values(player.sheet).flat();
     return (each.tried?.find((box) => crossed.includes(box)) ?? null) !== each.box;
   });
 
