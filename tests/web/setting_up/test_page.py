@@ -167,6 +167,8 @@ class TestInABrowser:
         stage.session.see(replace(read, status=TrayStatus.OLD, roll=None, frame=4))
         page.locator("#rolls-said", has_text="still the last roll").wait_for()
         assert page.get_by_role("button", name="Not recognised").is_disabled()
+        stage.session.pause()  # nobody else asks for a throw any more
+        page.locator("#rolls-said", has_text="Roll 1 of 10: throw the dice.").wait_for()
 
     def test_what_was_said_of_another_state_goes(
         self, open_page: OpenPage, wizard: StandInSetup

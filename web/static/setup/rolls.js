@@ -106,7 +106,7 @@ function rollText(tray, isNew, isRead) {
   const roll = { number: done() + 1, count: ROLLS };
   if (isRead) return t("setup.roll_read", roll);
   const isThrown = isNew || ["moving", "reading"].includes(tray.status);
-  return isThrown ? `${t("setup.roll_number", roll)} ${tray.text}` : t("setup.roll", roll);
+  return isThrown && tray.text ? `${t("setup.roll_number", roll)} ${tray.text}` : t("setup.roll", roll);
 }
 
 function report() {
