@@ -641,7 +641,6 @@ class Session:
         if answer is not None or isinstance(decision, Rejected):
             return answer
         roll, kept = confirm.confirmed_roll(decision, self._tray.read)
-        self._press.stop()
         # First of all, as keeping a picture takes long on a slow disk, and other dice may come.
         self._notifier.call_after_commit(Topic.CONFIRMED, roll)
         if kept is not None:
@@ -686,6 +685,8 @@ class Session:
         if decision.notice is not None:
             self._notifier.notify(decision.notice)
         self._offers.keep(seat.number for seat in self._table.seats)
+        if not confirm.is_roll_due(self._table):
+            self._press.stop()  # the roll was entered by hand, or the game put aside or ended
         was_pressed = self._is_pressed
         self._is_pressed = was_pressed and confirm.is_turn_answered(self._table)
         if (self._table.game, self.take_back_s) != (before.game, take_back_s):

@@ -234,6 +234,23 @@ def test_a_remembered_press_does_not_confirm_a_typed_roll(two: Stage) -> None:
     assert [said.kind for said in two.told] == ["roll"]
 
 
+def test_a_press_ends_with_the_game_whose_dice_were_being_read(two: Stage) -> None:
+    for end in (two.session.pause, two.session.end):
+        reading(two)
+        assert two.session.press() is None
+        assert end() is None
+        said = len(two.told)
+        two.time.pass_s(2 * LONGEST_VERDICT_S)
+        assert two.told[said:] == [], "nobody waits for that roll any more"
+        assert two.session.start("base", 0) is None
+        reading(two)
+        assert two.session.press() is None
+        assert end() is None
+        assert two.session.start("base", 0) is None
+        two.session.see(dice_seen(4, 3))
+        assert two.state.phase is Phase.ROLL, "the press was meant for the other game"
+
+
 def test_a_hold_names_the_players_who_passed(two: Stage) -> None:
     two.roll(4, 3)
     two.answer(0, "R7")
