@@ -23,6 +23,7 @@ from tests.web.test_people import me, phone, post
 from web import create_app
 from web.access import Access, open_access
 from web.client import MOST_TRIES, MOST_TRIES_IN_ALL, RateLimiter, is_loopback
+from web.modules import static_path
 from web.security import BROWSER_COOKIE, SEAT_COOKIE
 
 Sit = Callable[[str], FlaskClient]
@@ -48,7 +49,7 @@ EVERYTHING = (
     "/api/frame.jpg",
     "/api/pictures",
     "/api/setup",
-    "/static/nothing",
+    f"{static_path()}/nothing",
     "/nothing",
 )
 
