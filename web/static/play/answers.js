@@ -74,7 +74,7 @@ export async function sendAnswer(what, isShown = true) {
     done: false,
     isBack: false,
     ...what,
-    tried: [...(belongsTo(before, game) ? before.tried : []), mine.answer?.box, what.box],
+    tried: [...((belongsTo(before, game) && before.tried) || []), mine.answer?.box, what.box],
     seat: mine.seat,
     number: game.number,
     rolled: game.rolled,
