@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
 
-def tap_in_vain(page: Page) -> None:
-    """Cross red 7 while no answer reaches the table."""
+def tap_cut_off(page: Page) -> None:
+    """Cross red 7 while no answer reaches the table, then or later."""
     page.get_by_role("button", name="red 7, can be crossed now").wait_for()
     page.route("**/api/answer", lambda route: route.abort())
     page.locator("[data-token=R7]").click()
     page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+
+
+def tap_in_vain(page: Page) -> None:
+    """Cross red 7 while no answer reaches the table."""
+    tap_cut_off(page)
     page.unroute("**/api/answer")
 
 
@@ -277,10 +282,7 @@ class TestPlaying:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = open_page("/", token=put(stage, "action1")[1])
-        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
-        page.route("**/api/answer", lambda route: route.abort())
-        page.locator("[data-token=R7]").click()
-        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        tap_cut_off(page)
         for player in range(3):
             stage.answer(player, None)
         page.locator("#why", has_text="Too late").wait_for()
@@ -294,10 +296,7 @@ class TestPlaying:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = open_page("/", token=put(stage, "action1")[1])
-        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
-        page.route("**/api/answer", lambda route: route.abort())
-        page.locator("[data-token=R7]").click()
-        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        tap_cut_off(page)
         assert stage.session.let_go(1) is None
         for player in (0, 2):
             stage.answer(player, None)
