@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,7 @@ from jinja2 import FileSystemBytecodeCache
 from companion.coach.background import Reviews
 from companion.tray import CameraState
 from tests.session.fakes import Stage
-from tests.web.browsing import PATIENCE_S, OpenPage
+from tests.web.browsing import OpenPage
 from tests.web.stand_in import (
     RememberingWorker,
     StandInPower,
@@ -26,11 +28,13 @@ from tests.web.stand_in import (
 )
 from web import Equipment, create_app
 from web.access import Access
-from web.security import BROWSER_COOKIE, SEAT_COOKIE
+from web.security import SEAT_COOKIE
 from web.server import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser
+
+    from tests.web.kept_pages import KeptPages
 
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 """Programs that show the pages; the first needs half the time of the others."""
@@ -176,9 +180,18 @@ def in_action1(stage: Stage, ada: FlaskClient, ben: FlaskClient) -> None:
     assert ada.post("/api/press", json={}).status_code == 200
 
 
+@pytest.fixture(scope="session")
+def port() -> Iterator[int]:
+    """A port for all tables, one after another: what a kept page has in its cache stays valid."""
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))  # nobody else gets it, and a table may still listen there
+        yield held.getsockname()[1]
+
+
 @pytest.fixture
-def served(app: Flask) -> Iterator[Server]:
-    with Server(app, "127.0.0.1", 0) as server:
+def served(app: Flask, port: int) -> Iterator[Server]:
+    with Server(app, "127.0.0.1", port) as server:
         yield server
 
 
@@ -203,52 +216,21 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def kept_pages(chromium: Browser) -> Iterator[KeptPages]:
+    from tests.web.kept_pages import KeptPages  # needs playwright
+
+    with pytest.MonkeyPatch.context() as patched:
+        pages = KeptPages(chromium, patched)
+        yield pages
+        pages.close()
+
+
 @pytest.fixture
-def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
-    """open_page(path, size_wh=..., dark=..., token=..., device=...): a page of its own browser.
+def open_page(kept_pages: KeptPages, address: str) -> Iterator[OpenPage]:
+    """open_page(path, size_wh=..., dark=..., ...): a page of its own browser (`KeptPages.open`).
 
     An error that a page logs or throws fails the test, and so does a request to another host.
     """
-    contexts: list[BrowserContext] = []
-    troubles: list[str] = []
-
-    def open_(
-        path: str = "/",
-        *,
-        size_wh: tuple[int, int] = (390, 844),
-        dark: bool = False,
-        token: str | None = None,
-        device: str | None = None,
-    ) -> Page:
-        context = chromium.new_context(
-            viewport={"width": size_wh[0], "height": size_wh[1]},
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce",
-        )
-        context.set_default_timeout(1_000 * PATIENCE_S)
-        contexts.append(context)
-        for name, value in ((SEAT_COOKIE, token), (BROWSER_COOKIE, device)):
-            if value is not None:
-                context.add_cookies([{"name": name, "value": value, "url": address}])
-        page = context.new_page()
-        page.on("pageerror", lambda error: troubles.append(f"{path}: {error}"))
-        page.on("console", lambda said: _note(said.type, said.text, path, troubles))
-        page.on("request", lambda request: _note_stranger(request.url, address, troubles))
-        page.goto(address + path)
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
-def _note_stranger(url: str, address: str, troubles: list[str]) -> None:
-    if not url.startswith((f"{address}/", "data:", "blob:")):
-        troubles.append(f"a request to {url}")
-
-
-def _note(kind: str, text: str, path: str, troubles: list[str]) -> None:
-    # Chromium also logs refused marks (409), which are no errors of the page.
-    if kind == "error" and "Failed to load resource" not in text:
-        troubles.append(f"{path}: {text}")
+    yield partial(kept_pages.open, address)
+    assert kept_pages.take_back() == []

@@ -248,7 +248,7 @@ def test_every_page_loads_little_fits_320_px_and_has_targets_for_fingers(
     stage.session.end()
     opened: dict[str, Page] = {}
     for path in EVERY_PAGE:
-        page = opened[path] = open_page("/healthz", size_wh=PHONE, device="a" * 32)
+        page = opened[path] = open_page("/healthz", size_wh=PHONE, device="a" * 32, is_new=True)
         loaded = responses_of(page)
         page.goto(address + path)
         if path == "/":

@@ -49,7 +49,7 @@ def test_the_page_loads_no_module_that_it_did_not_name(
 
 
 def test_a_page_opened_again_waits_for_no_module(open_page: OpenPage, address: str) -> None:
-    page = open_page("/")
+    page = open_page("/", is_new=True)
     page.locator("#name").wait_for()
     page.goto(address)
     page.locator("#name").wait_for()
