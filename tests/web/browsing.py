@@ -345,6 +345,14 @@ def comes_true(page: Page, script: str, arg: object = None) -> None:
     wait_until(page, lambda: bool(page.evaluate(script, arg)))
 
 
+def cut_off(page: Page) -> None:
+    """Take the line from a page, which shows it. Chromium lets an open stream go on: if that just
+    speaks, or the page's look at the table is too quick, it takes more than one event."""
+    page.context.set_offline(True)
+    shown = "dispatchEvent(new Event('offline')), !document.getElementById('offline').hidden"
+    comes_true(page, f"() => ({shown})")
+
+
 def names(stage: Stage) -> list[str]:
     """Who sits at the table, in playing order."""
     return [seat.name for seat in stage.session.view().table.seats]

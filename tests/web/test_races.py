@@ -12,6 +12,7 @@ from tests.session.fakes import Stage
 from tests.web.browsing import (
     OpenPage,
     comes_true,
+    cut_off,
     names,
     open_part,
     put,
@@ -159,8 +160,7 @@ class TestAnswers:
     ) -> None:
         page = open_page("/", size_wh=(390, 844))
         start_on_a_shared_tablet(page, stage)
-        page.context.set_offline(True)
-        page.get_by_text("No connection to the table").wait_for()
+        cut_off(page)
         for name in ("Ada", "Grandma"):
             page.locator("#players button", has_text=name).click(timeout=2_000)
             page.locator("#status", has_text=f"{name}: White 7").wait_for()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
-from tests.web.browsing import READ_OUT, OpenPage, comes_true, drawn, put, ready
+from tests.web.browsing import READ_OUT, OpenPage, comes_true, cut_off, drawn, put, ready
 from tests.web.stand_in import seat
 from tests.web.test_places import press
 
@@ -49,6 +49,5 @@ def test_a_cut_line_appears_in_a_region_that_is_always_there(
     page = ready(open_page("/", token=put(stage, "action1")[0]))
     region = page.get_by_role("status").filter(has=page.locator("#offline"))
     assert region.aria_snapshot() == "- status"
-    page.context.set_offline(True)
-    page.locator("#offline").wait_for()
+    cut_off(page)
     assert "No connection" in region.aria_snapshot()

@@ -217,7 +217,7 @@ def test_a_double_tap_neither_takes_back_nor_answers_anew(
         done.filter(has_text=text).wait_for()
         done.dispatch_event("click")
         page.wait_for_timeout(300)
-        assert (stage.state.answers[0] is not None) is has_answered
+        wait_until(page, lambda now=has_answered: (stage.state.answers[0] is not None) is now)
 
 
 def test_a_tap_meant_for_done_does_nothing_to_the_result(stage: Stage, open_page: OpenPage) -> None:
