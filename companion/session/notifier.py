@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -38,7 +38,7 @@ class Notifier:
         self.heard: tuple[tuple[int, Announcement], ...] = ()
         self._told = 0
         self._lasting: Announcement | None = None
-        self._callbacks: defaultdict[Topic, list[Callable[..., object]]] = defaultdict(list)
+        self._callbacks: dict[Topic, list[Callable[..., object]]] = {each: [] for each in Topic}
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._woken = 0
