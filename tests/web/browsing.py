@@ -346,8 +346,10 @@ def comes_true(page: Page, script: str, arg: object = None) -> None:
 
 
 def cut_off(page: Page) -> None:
-    """Take the line from a page, which shows it. Chromium lets an open stream go on: if that just
-    speaks, or the page's look at the table is too quick, it takes more than one event."""
+    """Take the line from a page, until the page shows it.
+
+    Chromium lets an open stream go on, and what it says counts as a connection.
+    """
     page.context.set_offline(True)
     shown = "dispatchEvent(new Event('offline')), !document.getElementById('offline').hidden"
     comes_true(page, f"() => ({shown})")

@@ -83,10 +83,8 @@ class KeptPages:
         return page
 
     def take_back(self) -> list[str]:
-        """Take all pages back; return the errors that they logged or threw.
-
-        A request to another host is one, too: the pages' content security policy forbids it.
-        """
+        """Take all pages back; return the errors that they logged or threw, and their requests
+        to other hosts."""
         for page in self._lent:
             self._put_away(page)
         troubles = self._troubles[:]
@@ -105,6 +103,7 @@ class KeptPages:
         context.set_default_timeout(1_000 * PATIENCE_S)
         context.on("weberror", lambda it: self._troubles.append(str(it.error)))
         context.on("console", lambda said: self._note(said.type, said.text))
+        context.on("request", lambda request: self._note_stranger(request.url))
         return context.new_page()
 
     def _put_away(self, page: Page) -> None:
@@ -112,14 +111,14 @@ class KeptPages:
         if self._are_changed or page.is_closed() or not page.url.startswith(f"{self._address}/"):
             context.close()
             return
-        for each in context.pages:
-            if each is not page:
-                each.close()
-        page.unroute_all(behavior="ignoreErrors")
-        context.unroute_all(behavior="ignoreErrors")
-        context.set_offline(False)
-        page.mouse.move(-1, -1)
         try:
+            for each in context.pages:
+                if each is not page:
+                    each.close()
+            page.unroute_all(behavior="ignoreErrors")
+            context.unroute_all(behavior="ignoreErrors")
+            context.set_offline(False)
+            page.mouse.move(-1, -1)
             page.goto(f"{self._address}{MODULES}/icon.svg")  # where no script keeps anything
             page.evaluate(_FORGET)
         except Error:  # the page is just going elsewhere, or its table has gone
@@ -132,3 +131,7 @@ class KeptPages:
         # Chromium also logs refused marks (409), which are no errors of the page.
         if kind == "error" and "Failed to load resource" not in text:
             self._troubles.append(text)
+
+    def _note_stranger(self, url: str) -> None:
+        if not url.startswith((f"{self._address}/", "data:", "blob:")):
+            self._troubles.append(f"a request to {url}")

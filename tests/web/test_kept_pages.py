@@ -40,3 +40,13 @@ def test_what_a_page_throws_is_told_once(kept_pages: KeptPages, address: str) ->
         page.evaluate("() => { setTimeout(() => { throw new Error('thrown') }) }")
     assert kept_pages.take_back() == ["thrown"]
     assert kept_pages.take_back() == []
+
+
+def test_requests_to_other_hosts_are_told(kept_pages: KeptPages, address: str) -> None:
+    page = kept_pages.open(address, "/healthz")
+    page.evaluate("() => fetch('http://localhost:1/a').catch(() => null)")
+    with page.context.expect_event("requestfailed"):
+        page.evaluate("() => { location.href = 'http://localhost:1/b' }")
+    forbidden, *others = kept_pages.take_back()
+    assert "Content Security Policy" in forbidden
+    assert others[-1] == "a request to http://localhost:1/b"
