@@ -15,6 +15,9 @@ STATIC = Path(__file__).parent / "static"
 
 _IMPORT = re.compile(r"""^(?:import|export)\b[^;]*?["'](\.[^"']+)["'];""", re.MULTILINE)
 
+_NAMED = re.compile(r"""["'`]([a-z_]+(?:\.[a-z0-9_]+)*)["'`]""")
+_COMPOSED = re.compile(r"`([a-z_]+\.(?:[a-z_]+\.)*)\$\{")
+
 _UNSENT = re.compile(r"/\*.*?\*/|^\s+|(?<=[{};,])\n", re.MULTILINE | re.DOTALL)
 """Comments, indentation and most line ends of a style sheet; no string of ours holds any."""
 
@@ -60,6 +63,14 @@ def modules_of(entry: str) -> tuple[str, ...]:
         folder = PurePosixPath(path).parent
         waiting += [normpath(str(folder / each)) for each in _IMPORT.findall(source)]
     return tuple(found)
+
+
+@lru_cache
+def phrases_named_in(entry: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return what may be keys of sentences in a module and in all that it imports: the strings that
+    look like one, and the constant parts of composed ones such as `why.${why}`."""
+    source = "\n".join((STATIC / each).read_text(encoding="utf-8") for each in modules_of(entry))
+    return frozenset(_NAMED.findall(source)), tuple(set(_COMPOSED.findall(source)))
 
 
 @lru_cache

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -22,9 +22,6 @@ LANGUAGES = ("en", "de", "fr", "it")
 
 SHARED = ("colour.", "die.", "row.", "list.", "spoken.minus")
 """Prefixes of the words that pages need besides their own sentences."""
-
-PAGE_PREFIXES = ("club.", "games.", "host.", "http.", "setup.", "stream.", "table.")
-"""Prefixes of sentences that only some pages need."""
 
 SINGULAR = ".singular"
 NAME = "name"
@@ -93,15 +90,19 @@ class Phrases:
         cut = len(prefix)
         return {key[cut:]: text for key, text in self._table.items() if key.startswith(prefix)}
 
-    def for_pages(self, *prefixes: str) -> dict[str, str]:
-        """The sentences and shared words a page's script needs, with placeholders.
+    def for_scripts(self, names: Collection[str], stems: tuple[str, ...]) -> dict[str, str]:
+        """The sentences and shared words that scripts of pages need, with placeholders.
 
         Args:
-            prefixes: Those in `PAGE_PREFIXES` that the page needs.
+            names: Keys under `page.` that the scripts name.
+            stems: Beginnings of keys under `page.` that they compose.
         """
         shared = {key: text for key, text in self._table.items() if key.startswith(SHARED)}
-        others = tuple(each for each in PAGE_PREFIXES if each not in prefixes)
-        own = {key: text for key, text in self.under("page.").items() if not key.startswith(others)}
+        own = {
+            key: text
+            for key, text in self.under("page.").items()
+            if key.removesuffix(SINGULAR) in names or key.startswith(stems)
+        }
         return own | shared
 
     def say(self, key: str, /, **data: Word) -> str:

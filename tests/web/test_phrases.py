@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from companion.messages.catalogue import LANGUAGES, PAGE_PREFIXES, SINGULAR, load_phrases
+from companion.messages.catalogue import LANGUAGES, SINGULAR, load_phrases
 from web.modules import STATIC, modules_of
 
 WEB = Path(__file__).resolve().parent.parent.parent / "web"
@@ -34,8 +34,8 @@ def test_pages_and_catalogues_agree() -> None:
     called |= set(re.findall(r"""(?:say|line)\("page\.([a-z_.]+)["']""", text))
     for language in LANGUAGES:
         phrases = load_phrases(language)
-        assert called - set(phrases.for_pages(*PAGE_PREFIXES)) == set(), language
         known = {key.removesuffix(SINGULAR) for key in phrases.under("page.")}
+        assert called - known - set(phrases.for_scripts((), ())) == set(), language
         assert {key for key in known if key not in words and not key.startswith(stems)} == set()
 
 
@@ -44,7 +44,21 @@ def test_a_page_has_the_phrases_of_its_scripts(client: FlaskClient, name: str) -
     page = client.get("/" if name == "play" else f"/{name}").text
     found = re.search(r'id="phrases">(.*?)</script>', page, re.DOTALL)
     assert found is not None
+    given = json.loads(found[1])
     scripts = "".join((STATIC / each).read_text("utf-8") for each in modules_of(f"{name}/page.js"))
-    assert set(CALLED.findall(scripts)) - set(json.loads(found[1])) == set()
+    composed = tuple(STEM.findall(scripts))
+    assert set(CALLED.findall(scripts)) - set(given) == set()
+    every = load_phrases("en").under("page.")
+    assert {key for key in every if key.startswith(composed)} - set(given) == set()
     if name == "play":  # loaded on every phone
-        assert all(f'"{prefix}' not in found[1] for prefix in PAGE_PREFIXES)
+        others = (
+            "club.",
+            "games.",
+            "host.",
+            "join.lead",
+            "setup.",
+            "stream.",
+            "table.",
+            "wrong_pin",
+        )
+        assert [key for key in given if key.startswith(others)] == []

@@ -35,8 +35,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
     assets.install(pages, context.name)
 
     def page(template: str) -> Response:
-        prefixes = ("club.", "games.", "table.")
-        return render_page(context, template, *prefixes, state=first_state(context))
+        return render_page(context, template, state=first_state(context))
 
     def changed(step: Callable[[], None]) -> Response:
         """Make an organiser's change; return the snapshot, or why it was declined."""

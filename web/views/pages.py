@@ -15,7 +15,7 @@ from companion.messages.catalogue import Phrases, line
 from companion.messages.rulings import rules
 from web import locale, qr, security
 from web.context import AppContext
-from web.modules import modules_of
+from web.modules import modules_of, phrases_named_in
 from web.params import required
 from web.ports import Site
 from web.security import Refused
@@ -52,26 +52,26 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def table() -> Response:
         # in the language of the table
         is_seated = bool(session.seats_of(context.client().tokens))
-        return page("table.html", "games.", "table.", phrases=session.phrases, is_seated=is_seated)
+        return page("table.html", phrases=session.phrases, is_seated=is_seated)
 
     @pages.get("/watch")
     def watch() -> Response:
-        return page("table.html", "games.", "table.", is_watching=True)
+        return page("table.html", is_watching=True)
 
     @pages.get("/stream")
     def stream() -> Response:
         theme = request.args.get("theme")
         chosen: dict[str, Any] = {"theme": theme} if theme in THEMES else {}
-        return page("stream.html", "stream.", "table.", **chosen)
+        return page("stream.html", **chosen)
 
     @pages.get("/host")
     def host() -> Response:
-        return page("host.html", "host.", "table.")
+        return page("host.html")
 
     @pages.get("/games")
     @pages.get("/games/<int:number>")
     def all_games(number: int | None = None) -> Response:
-        return page("games.html", "games.")
+        return page("games.html")
 
     @pages.get("/rules")
     def rulings() -> Response:
@@ -119,35 +119,24 @@ def first_state(site: Site) -> str:
     return site.render(site.client())[1].replace("<", "\\u003c")
 
 
-def render_page(
-    site: Site,
-    template: str,
-    *prefixes: str,
-    phrases: Phrases | None = None,
-    **more: Any,
-) -> Response:
+def render_page(site: Site, template: str, phrases: Phrases | None = None, **more: Any) -> Response:
     """Render a page, and give its browser a name, or let it keep the one from this table.
 
     Args:
-        prefixes: Those in `PAGE_PREFIXES` that its script needs.
         phrases: In place of those in the browser's language.
         more: Further values for the template.
     """
-    shared = words(site, phrases or site.phrases, *prefixes)
+    shared = words(site, phrases or site.phrases)
     response = make_response(render_template(template, **(shared | more)))
     security.set_browser_id(response, site.client().device or site.access.new_device())
     return response
 
 
-def words(site: Site, phrases: Phrases, *prefixes: str) -> dict[str, Any]:
-    """Return the values for every template: its sentences, and those for its scripts.
-
-    Args:
-        prefixes: Those in `PAGE_PREFIXES` that its scripts need.
-    """
+def words(site: Site, phrases: Phrases) -> dict[str, Any]:
+    """Return the values for every template: its sentences, and those for its script."""
     return {
         "t": lambda key, **data: phrases.say(f"page.{key}", **data),
-        "phrases": phrases.for_pages(*prefixes),
+        "phrases": lambda script: phrases.for_scripts(*phrases_named_in(script)),
         "language": phrases.language,
         "languages": locale.names(),
         "chosen_language": locale.chosen(request),

@@ -38,7 +38,7 @@ def blueprint(context: AppContext, setup: TraySetup | None) -> Blueprint:
 
     @pages.get("/setup")
     def page() -> Response:
-        return render_page(context, "setup.html", "setup.")
+        return render_page(context, "setup.html")
 
     @pages.get("/api/setup")
     def state() -> Response:
