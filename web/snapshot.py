@@ -21,6 +21,7 @@ from companion.messages.announcements import (
 from companion.messages.catalogue import Phrases
 from companion.messages.equipment import fault_line, loss_line, note_line, tray_lines
 from companion.messages.spoken import spoken_lines
+from companion.session.corrections import doubtful_dice
 from companion.session.session import View
 from companion.tray import TrayView
 from web.ports import Equipment
@@ -311,6 +312,7 @@ def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> wire.Tray:
     is_outdated = game is not None and tray.is_outdated(game.state.dice)
     # without a game the text must not ask for a throw or for the button
     is_idle = (game is None or game.state.phase is Phase.OVER) and tray.status.is_prompt
+    doubtful = doubtful_dice(tray)
     return wire.Tray(
         status=tray.status.value,
         confirmable=tray.roll is not None and is_due and not is_outdated,
@@ -328,6 +330,7 @@ def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> wire.Tray:
                 cocked=die.cocked,
                 in_tray=die.in_tray,
                 by_hand=die.by_hand,
+                doubtful=die in doubtful,
             )
             for die in tray.dice
         ],

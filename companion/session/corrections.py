@@ -12,7 +12,7 @@ from companion.engine import DieColour, Phase, Roll
 from companion.eventlog.state import Table
 from companion.session.decision import Rejected, rejected
 from companion.session.play import in_play
-from companion.tray import SAME_PLACE, DieView, Problem, TrayStatus, TrayView
+from companion.tray import SAME_PLACE, DieView, Problem, ProblemCode, TrayStatus, TrayView
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +155,45 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], dice_in_play: Sequence[DieC
         return tray
     doubted = [problem for problem in tray.problems if problem.code.bars_roll]
     pairs = list(zip(tray.dice, dice, strict=True))
-    solved = all(_is_corrected(colour, count, pairs) for colour, count in _most(doubted).items())
+    left = {c for c, count in _most(doubted).items() if not _is_corrected(c, count, pairs)}
     roll = None
-    if tray.status is TrayStatus.OK or (doubted and solved):
+    if tray.status is TrayStatus.OK or (doubted and not left):
         roll = _roll_of(dice, dice_in_play)
-    if roll is None:
-        status = TrayStatus.UNCERTAIN if tray.status is TrayStatus.OK else tray.status
-        return replace(tray, dice=dice, roll=None, status=status)
-    kept = tuple(problem for problem in tray.problems if problem not in doubted)
-    return replace(tray, dice=dice, roll=roll, status=TrayStatus.OK, problems=kept)
+    solved = [problem for problem in doubted if problem.colour not in left]
+    problems = tuple(problem for problem in tray.problems if problem not in solved)
+    if roll is not None:
+        return replace(tray, dice=dice, roll=roll, status=TrayStatus.OK, problems=problems)
+    status = TrayStatus.UNCERTAIN if tray.status is TrayStatus.OK else tray.status
+    problems = problems if left else tray.problems
+    return replace(tray, dice=dice, roll=None, status=status, problems=problems)
+
+
+_DOUBTS = (ProblemCode.UNCERTAIN, ProblemCode.COCKED, ProblemCode.OBSTRUCTED)
+
+
+def doubtful_dice(tray: TrayView) -> tuple[DieView, ...]:
+    """The dice that must be corrected before the shown reading is a roll.
+
+    A problem names a colour only: of two white dice those that stand out are meant, or both. If no
+    die has that colour, those of unknown colour are meant.
+    """
+    found: list[DieView] = []
+    doubts = [problem for problem in tray.problems if problem.code in _DOUBTS]
+    left = [die for die in tray.dice if die.in_tray and not die.by_hand]
+    for colour, count in _most(doubts).items():
+        meant = [die for die in left if die.colour is colour]
+        found += _in_doubt(meant or [die for die in left if die.colour is None], count)
+    return tuple(found)
+
+
+def _in_doubt(meant: Sequence[DieView], count: int) -> Sequence[DieView]:
+    """Which dice of a colour are doubtful: those that stand out, or all if fewer do so.
+
+    Args:
+        count: The number of doubtful dice.
+    """
+    standing_out = [die for die in meant if die.in_tray and (die.cocked or die.value is None)]
+    return standing_out if len(standing_out) >= count else meant
 
 
 def _most(problems: Sequence[Problem]) -> dict[DieColour | None, int]:
@@ -180,21 +210,13 @@ def _is_corrected(
 ) -> bool:
     """Whether every die of a colour that may be the doubtful one was corrected.
 
-    Of two white dice it is the cocked one or the one without a value. If fewer stand out than
-    are doubtful, all dice of the colour must be corrected.
-
     Args:
         count: The number of doubtful dice.
         pairs: Each die as it was read, and with its correction.
     """
     meant = [(was, die) for was, die in pairs if colour in (was.colour, die.colour)]
-    standing_out = [(was, die) for was, die in meant if _stands_out(was)]
-    in_doubt = standing_out if len(standing_out) >= count else meant
-    return bool(in_doubt) and all(die.by_hand for _, die in in_doubt)
-
-
-def _stands_out(die: DieView) -> bool:
-    return die.in_tray and (die.cocked or die.value is None)
+    in_doubt = _in_doubt([was for was, _ in meant], count)
+    return bool(in_doubt) and all(die.by_hand for was, die in meant if was in in_doubt)
 
 
 def reading_data(tray: TrayView) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from companion.engine import DieColour, Phase
+from companion.session.corrections import doubtful_dice
 from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.corrections import (
     BLUE,
@@ -20,6 +21,11 @@ from tests.session.corrections import (
 )
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll
+
+
+def doubts(stage: Stage) -> list[str]:
+    """The colours of the dice that are still to be told."""
+    return [die.colour.value for die in doubtful_dice(stage.session.view().tray) if die.colour]
 
 
 class TestBeforeConfirming:
@@ -143,6 +149,34 @@ class TestBeforeConfirming:
         assert rejected is not None
         assert rejected.code == "NOT_READABLE"
 
+    def test_a_die_that_is_told_is_no_longer_named(self, two: Stage) -> None:
+        tray = doubtful(BLUE, "blue")
+        red = Problem(ProblemCode.UNCERTAIN, DieColour.RED)
+        two.session.see(replace(tray, problems=(red, *tray.problems)))
+        assert doubts(two) == ["red", "blue"]
+        put_right(two, RED, 6)
+        assert doubts(two) == ["blue"]
+        assert two.session.view().tray.problems == tray.problems
+        put_right(two, BLUE, 1)
+        assert doubts(two) == []
+
+    @pytest.mark.parametrize("value", [None, 1], ids=["stands out", "has a value"])
+    def test_of_two_white_dice_those_that_may_be_meant_are_doubtful(
+        self, two: Stage, value: int | None
+    ) -> None:
+        two.session.see(doubtful(OTHER_WHITE, "white", value=value))
+        assert doubts(two) == ["white"] * (1 if value is None else 2)
+        put_right(two, OTHER_WHITE, 4)
+        assert doubts(two) == [] if value is None else ["white"]
+
+    def test_a_die_that_is_not_missing_itself_is_not_doubtful(self, two: Stage) -> None:
+        tray = seen()
+        missing = (Problem(ProblemCode.MISSING, DieColour.WHITE),)
+        two.session.see(
+            replace(tray, status=TrayStatus.MISSING, dice=tray.dice[1:], problems=missing)
+        )
+        assert doubts(two) == []
+
     def test_both_uncertain_white_dice_are_named(self, two: Stage) -> None:
         two.session.see(doubtful(WHITE, "white", value=1))
         put_right(two, WHITE, 5)
@@ -202,6 +236,7 @@ class TestBeforeConfirming:
         two.session.see(
             replace(tray, status=TrayStatus.UNCERTAIN, roll=None, dice=dice, problems=problems)
         )
+        assert doubtful_dice(two.session.view().tray) == (dice[GREEN],)
         assert put_right(two, GREEN, 2) == "BAD_DIE"
         assert put_right(two, GREEN, 2, colour=DieColour.GREEN) == ""
         assert two.session.view().tray.roll == a_roll(3, 4, green=2)

@@ -112,7 +112,6 @@ class TestTheHost:
         press(page, "Correct green 3")
         dialog = page.get_by_role("dialog")
         press(page, "green 5")
-        press(page, "Save")
         dialog.wait_for(state="hidden")
         assert focused(page) == "h-dice"
 
@@ -129,7 +128,6 @@ class TestTheHost:
         page.evaluate(NEWS_WHILE_CLOSING)
         press(page, "Correct green 3")
         press(page, "green 5")
-        press(page, "Save")
         page.get_by_role("dialog").wait_for(state="hidden")
         assert focused(page) == "h-dice"
 

@@ -268,6 +268,7 @@ class Die(Reply):
     cocked: bool
     in_tray: bool
     by_hand: Annotated[bool, about("A person corrected it; gone when dice move.")]
+    doubtful: Annotated[bool, about("Keeps the reading from being a roll until it is corrected.")]
 
 
 class TrayProblem(Reply):

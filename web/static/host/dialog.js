@@ -1,5 +1,5 @@
 // The host's one dialog: shows the effects of a step and asks for confirmation.
-import { $, el, disableBriefly, isOff, keepFocus, offBriefly, refill, setText, show } from "../lib/dom.js";
+import { $, el, disableBriefly, isOff, keepFocus, offBriefly, refill, restBriefly, setText, show } from "../lib/dom.js";
 import { latest, post, reasonOf } from "../lib/live.js";
 import { showRefusal } from "../lib/refusal.js";
 import { remember, SEEN_NOTICE } from "../lib/storage.js";
@@ -53,6 +53,7 @@ export function openDialog(question) {
   $("ask-choices").className = choices[0]?.matches(".rolled-die") ? "rolled" : "choices";
   show($("ask-choices"), choices.length > 0);
   show($("ask-yes"), choices.length === 0);
+  if (choices.length > 0) restBriefly($("ask-choices"));
   if ($("ask").open) return;
   restoreFocus = keepFocus();
   $("ask").showModal();

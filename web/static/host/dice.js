@@ -1,10 +1,10 @@
 // The host's dice: the roll, correcting one die, entering all of them.
-import { openDialog, preview, request, setAction, takePreviewed } from "./dialog.js";
+import { openDialog, preview, request, setAction, takeNow, takePreviewed } from "./dialog.js";
 import { die } from "../lib/dice.js";
 import { $, el, focusOn, onPress, onSubmit, redraw, setAttribute, setText, show, setTextAnew } from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { latest } from "../lib/live.js";
-import { countedDice, READ, SURE } from "../lib/overlay.js";
+import { countedDice, READ } from "../lib/overlay.js";
 import { colourName, dieName, t } from "../lib/words.js";
 import { openPart } from "./tabs.js";
 
@@ -91,12 +91,11 @@ function dieButton(each, onTap) {
     each.value === null || each.colour === null
       ? el("span", { class: "unread", text: "?" })
       : die(each.colour, each.value);
-  const isDoubtful = each.confidence !== undefined && !each.by_hand && (each.cocked || each.confidence < SURE);
   const button = el(
     "button",
     {
       type: "button",
-      class: `rolled-die${isDoubtful ? " is-doubtful" : ""}`,
+      class: `rolled-die${each.doubtful ? " is-doubtful" : ""}`,
       "aria-label": t("dice.correct", { die: label }),
     },
     shown,
@@ -147,17 +146,11 @@ function correct(each, label) {
 function tell(each, label, colour = each.colour) {
   const { frame } = latest().tray;
   const [x, y] = each.centre;
-  const fix = (value) => () => request("/api/die", { frame, x, y, value, colour }, "ask-why");
   const values = FACES.filter((value) => value !== each.value || !each.by_hand);
   const choices = colour
-    ? faces(colour, values, (value) => offer(fix(value)))
+    ? faces(colour, values, (value) => takeNow("/api/die", { frame, x, y, value, colour }))
     : COLOURS.map((other) => pick(die(other), colourName(other), () => tell(each, label, other)));
-  openDialog({ title: t("host.which", { die: label }), yes: t("host.correct_one"), onYes: null, choices });
-}
-
-function offer(doing) {
-  setAction(doing);
-  show($("ask-yes"), true);
+  openDialog({ title: t("host.which", { die: label }), yes: "", onYes: null, choices });
 }
 
 function choose({ place, colour }, value) {

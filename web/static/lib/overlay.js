@@ -1,6 +1,5 @@
 // The labels over the tray's picture (pure): which dice count, and where their labels lie.
 export const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]); // statuses whose dice were read
-export const SURE = 0.9; // confidence below which a die is marked as doubtful
 const DISTANCES = [0, 0.6, 1.3, 2.2, 3.3]; // gaps between die and label, in letter heights
 const DIRECTIONS = 16;
 const SIZE = 0.068; // letter height as a share of the picture's height
@@ -21,7 +20,7 @@ export function countedDice({ status, dice }, game) {
   const isSame = counted.every((die, i) => die.value === lying[i].value);
   if (status !== "old" && !isSame) return [];
   return counted.map((die, i) =>
-    die.value === lying[i].value ? lying[i] : { ...die, by_hand: true, confidence: 1, cocked: false },
+    die.value === lying[i].value ? lying[i] : { ...die, by_hand: true, doubtful: false },
   );
 }
 

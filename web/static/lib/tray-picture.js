@@ -1,6 +1,6 @@
 // The tray's picture with its dice outlined and labelled, on the table view and the host's page.
 import { $, loaded, redraw, setAttribute, setText, show, svg } from "./dom.js";
-import { countedDice, placeLabels, READ, SURE } from "./overlay.js";
+import { countedDice, placeLabels, READ } from "./overlay.js";
 import { colourName, dieName, t } from "./words.js";
 
 const FILM_MS = 120;
@@ -86,7 +86,7 @@ function drawReading({ tray, game, me, table }) {
 
 function outline(die, { x, y, size }, unit) {
   const isUnread = die.value === null || die.colour === null;
-  const isDoubtful = !die.by_hand && (die.cocked || !die.in_tray || isUnread || die.confidence < SURE);
+  const isDoubtful = die.doubtful || !die.in_tray || isUnread;
   const label = svg("text", { x, y: y + size * 0.35, "font-size": size, "text-anchor": "middle" });
   const word = svg("tspan", { class: "word", "font-size": size * 0.72 });
   word.textContent = ` ${colourName(die.colour)}`;

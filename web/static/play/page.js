@@ -35,6 +35,7 @@ import {
   tapBox,
 } from "./answers.js";
 import { drawDone } from "./done.js";
+import { askedColour, drawDoubt } from "./doubt.js";
 import { drawJoin, drawLobby } from "./lobby.js";
 import { keepMenu, offerMenu } from "./menu.js";
 import { drawNotice, vibrate } from "./notice.js";
@@ -171,8 +172,8 @@ function drawGame(state, game, mine) {
   drawPlayers(state, viewed, showPlayer);
   const isShared = game.players.filter((player) => state.me.seats.includes(player.seat)).length > 1;
   const text = statusOf(state, mine, answer, nameOf);
+  setAttribute($("status").parentElement, "data-trouble", isTrouble(state) ? "yes" : null); // leaves less room
   setStatus(isShared ? t("named", { name: mine.name, text }) : text);
-  setAttribute($("status").parentElement, "data-trouble", isTrouble(state) ? "yes" : null);
   drawStrip(state, game);
   const isOwn = viewed === mine;
   sheet.update(
@@ -239,12 +240,15 @@ function setStatus(text) {
   status.dataset.fitted = fitted;
 }
 
-/** Draw the dice, or the tray's buttons for the active player; on other phones these are in the menu. */
-function drawStrip({ table, tray, me }, game) {
+/** Draw the dice; for the active player the tray's buttons or, of a doubtful die, its faces.
+ * Elsewhere, and meanwhile, the buttons are in the menu. */
+function drawStrip(state, game) {
+  const { table, tray, me } = state;
   const isRoll = game.phase === "roll";
   const isActive = me.seats.includes(game.active) || isBotsTurn(game);
   const hasButtons = isRoll && (table.can_throw || table.on_screen_button || table.typed_rolls);
-  const home = isActive ? $("strip") : $("menu-tray");
+  const asked = isActive ? askedColour(state) : null;
+  const home = isActive && !asked ? $("strip") : $("menu-tray");
   if ($("tray-buttons").parentElement !== home) home.append($("tray-buttons"));
   show($("tray-buttons"), hasButtons);
   show($("throw"), table.can_throw && !table.typed_rolls);
@@ -256,7 +260,8 @@ function drawStrip({ table, tray, me }, game) {
   setText($("sum"), game.sums ? String(game.sums.white) : "");
   setAttribute($("sum"), "aria-label", game.sums ? t("game.white_sum", { sum: game.sums.white }) : null);
   setAttribute($("sum"), "role", game.sums ? "img" : null);
-  show($("dice"), !hasButtons || !isActive);
+  show($("dice"), !asked && (!hasButtons || !isActive));
+  drawDoubt($("doubt"), asked, tray, (told) => press("/api/die", "why", told));
   redraw($("dice"), [game.roll, game.dice], () => rollOf(game));
 }
 

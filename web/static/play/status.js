@@ -1,5 +1,6 @@
 // The status line of a player's page (pure): one sentence that says what to do.
 import { capital, listOf, pairOf, t, term } from "../lib/words.js";
+import { askedColour, questionAbout } from "./doubt.js";
 
 const TROUBLE = new Set(["obstructed", "cocked", "missing", "extra", "uncertain"]);
 const WAITING = new Set(["waiting", "empty", "old", "none"]);
@@ -62,7 +63,10 @@ function choiceStatus({ game, table }, mine) {
   return t(fits ? "say.action2" : "say.action2.none") + miss;
 }
 
-function rollStatus({ tray, table }, name, isMine, isBots) {
+function rollStatus(state, name, isMine, isBots) {
+  const { tray, table } = state;
+  const asked = isMine || isBots ? askedColour(state) : null;
+  if (asked) return questionAbout(asked, tray);
   if (!table.typed_rolls && tray.confirmable) {
     return t(isMine || isBots ? "say.roll.confirm" : "say.roll.confirm.other", { name });
   }

@@ -1,0 +1,81 @@
+"""A die that the camera cannot read is settled by one tap of whoever threw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from companion.engine import DieColour
+from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
+from tests.session.fakes import Stage
+from tests.web.browsing import PHONE, PHONE_SMALL, OpenPage, put, violations, wait_until
+from tests.web.stand_in import a_roll, dice_in_tray
+
+
+def unread(*colours: str) -> TrayView:
+    """White 3 and 4 and coloured threes, of which some cannot be read."""
+    tray = dice_in_tray(a_roll(3, 4), frame=2)
+    problems = tuple(Problem(ProblemCode.UNCERTAIN, DieColour(colour)) for colour in colours)
+    return replace(tray, status=TrayStatus.UNCERTAIN, roll=None, problems=problems)
+
+
+def test_whoever_threw_tells_a_die_by_one_tap(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "roll")
+    ada = open_page("/", size_wh=PHONE_SMALL, token=tokens[0])
+    ben = open_page("/", token=tokens[1])
+    stage.session.see(unread("red"))
+    ada.locator("#status", has_text="the red die clearly. What does it show?").wait_for()
+    ben.locator("#status", has_text="Turn it a little, or tap its value on a phone.").wait_for()
+    assert ben.locator("#doubt button").count() == 0
+    assert violations(ada) == []
+    ada.locator("#doubt").get_by_role("button", name="5", exact=True).click()
+    ada.locator("#status", has_text="press the button").wait_for()
+    ada.get_by_role("button", name="Confirm", exact=True).click()
+    wait_until(ada, lambda: stage.state.roll == a_roll(3, 4, red=5))
+
+
+def test_one_doubtful_die_is_asked_about_after_another(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "roll")
+    stage.session.see(unread("blue", "white", "white"))
+    page = open_page("/", size_wh=PHONE, token=tokens[0])
+    asked = page.locator("#doubt")
+    for sentence, value in (
+        ("a white die clearly", "4"),  # the one that was taken for a 4
+        ("One white die shows 4. What does the other show?", "6"),
+        ("the blue die clearly", "1"),
+    ):
+        page.locator("#status", has_text=sentence).wait_for()
+        asked.get_by_role("button", name=value, exact=True).click()
+    wait_until(page, lambda: stage.session.view().tray.roll == a_roll(6, 4, blue=1))
+    asked.wait_for(state="hidden")
+
+
+@pytest.mark.parametrize("status", ["cocked", "missing", "extra", "obstructed"])
+def test_only_a_die_that_lies_there_to_be_read_is_asked_about(
+    stage: Stage, open_page: OpenPage, status: str
+) -> None:
+    tokens = put(stage, "roll")
+    problem = Problem(ProblemCode(status), DieColour.RED)
+    tray = unread("green")
+    stage.session.see(replace(tray, status=TrayStatus(status), problems=(problem, *tray.problems)))
+    page = open_page("/", token=tokens[0])
+    page.locator(".sentence[data-trouble]").wait_for()
+    assert page.locator("#doubt button").count() == 0
+
+
+def test_a_tap_meant_for_what_was_there_tells_nothing(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "roll")
+    page = open_page("/", token=tokens[0])
+    confirm = page.locator("#confirm").bounding_box()
+    assert confirm is not None
+    stage.session.see(unread("red", "green"))
+    page.locator("#doubt button").first.wait_for()
+    x, y = confirm["x"] + 10, confirm["y"] + 20
+    page.mouse.click(x, y)
+    assert not any(die.by_hand for die in stage.session.view().tray.dice)
+    page.locator("#doubt").get_by_role("button", name="2", exact=True).dblclick()
+    page.locator("#status", has_text="the green die").wait_for()
+    page.wait_for_timeout(200)
+    told = [die.colour for die in stage.session.view().tray.dice if die.by_hand]
+    assert told == [DieColour.RED], "the second half of a double tap answers nothing"
