@@ -30,7 +30,7 @@ SHARE, DONE, FAILED = "share", "done", "failed"
 
 
 class WorkerError(CompanionError, RuntimeError):
-    """A call failed, or its process was ended."""
+    """A call failed, or its process was ended or could not be started."""
 
 
 class _EndedError(WorkerError):
@@ -61,7 +61,7 @@ class Worker:
             progress: Receives the share that is done; the function gets an argument of that name.
 
         Raises:
-            WorkerError: It raised, or the process ended before it was done.
+            WorkerError: It raised, or the process could not be started or ended before it was done.
         """
         with self._one_call:
             try:
@@ -104,12 +104,15 @@ class Worker:
             if self._timer is not None:
                 self._timer.cancel()
             if self._process is None:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", __name__],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    start_new_session=True,  # Ctrl-C on the terminal is for the table
-                )
+                try:
+                    self._process = subprocess.Popen(
+                        [sys.executable, "-m", __name__],
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        start_new_session=True,  # Ctrl-C on the terminal is for the table
+                    )
+                except OSError as error:  # no memory, or too many processes or open files
+                    raise WorkerError(f"coach: no process can be started: {error}") from error
             return self._process
 
     def _exchange(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import signal
@@ -134,6 +135,21 @@ def test_a_process_that_is_killed_costs_no_review(
             time.sleep(0.01)
     os.kill(process, signal.SIGKILL)
     (tmp_path / "go").touch()
+    assert finished(reviews, a_game()).review is not None
+
+
+def test_a_process_that_cannot_be_started_is_a_failure_like_others(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def no_room(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    reviews = Reviews(quick, worker)
+    with monkeypatch.context() as full:
+        full.setattr(subprocess, "Popen", no_room)
+        assert [finished(reviews, a_game()) for _ in range(3)] == 3 * [Reviewed(1.0)]
+    assert caplog.text.count("game 1 cannot be reviewed") == 1
+    monkeypatch.setattr(background, "FAILED_S", 0.0)
     assert finished(reviews, a_game()).review is not None
 
 
