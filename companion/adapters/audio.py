@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Lock
 
 from companion.config import Config
 from companion.session.session import Session, Topic
@@ -29,11 +30,13 @@ def open_voice(
     if clips is not None and not (os.path.isdir(clips) and os.access(clips, os.R_OK)):
         notes.append(f"sound.clips: {clips}: no folder that can be read; everything is spoken")
     voice = Voice(speaker, config.sound.say, clips or config.data_dir / "clips")
+    tuning = Lock()
 
     def tune() -> None:
-        speaking, is_on = session.speaking, session.view().table.settings.sound
-        voice.amount = speaking.say
-        speaker.tune(speaking.volume if is_on else 0, speaking.words_per_minute)
+        with tuning:  # else what was read before another change could be used after it
+            speaking, is_on = session.speaking, session.view().table.settings.sound
+            voice.amount = speaking.say
+            speaker.tune(speaking.volume if is_on else 0, speaking.words_per_minute)
 
     tune()
     session.subscribe(Topic.SETTINGS, tune)

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from threading import Event, Thread
 from urllib.request import urlopen
 
 import pytest
 
+from companion.adapters.audio import open_voice
 from companion.adapters.camera import CameraPort, open_tray
 from companion.app import App, build
 from companion.audio.espeak import Speaker
@@ -19,7 +21,7 @@ from companion.engine import COLOURED, Phase, Roll
 from companion.history.pictures import Pictures
 from companion.tray import TrayStatus
 from tests.session.fakes import Stage
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 from vision.calibration.calibration import Calibration, load_calibration, save_calibration
 from vision.calibration.reader import CalibratedReader
 from vision.reading import Frame
@@ -148,6 +150,32 @@ def test_the_voice_follows_the_settings(volumes: list[int], app: App) -> None:
     assert volumes[-1] == 0
     assert app.session.change_settings({"sound": True}) is None
     assert volumes[-1] == 100
+
+
+def test_of_two_changes_at_once_the_voice_ends_as_the_later_one_says(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    volumes: list[int] = []
+    is_muting, is_loud = Event(), Event()
+
+    def tune(_: Speaker, volume: int, words_per_minute: int) -> None:
+        if volume == 0:
+            is_muting.set()
+            is_loud.wait(0.5)  # a busy machine: the other thread gets the processor
+        volumes.append(volume)
+        if volume > 0:
+            is_loud.set()
+
+    monkeypatch.setattr(Speaker, "tune", tune)
+    with ExitStack() as stack:
+        open_voice(Config(data_dir=tmp_path), stage.session, stack, [])
+        is_loud.clear()
+        muting = Thread(target=stage.session.change_settings, args=({"sound": False},))
+        muting.start()
+        assert is_muting.wait(PATIENCE_S)
+        stage.session.change_settings({"sound": True})
+        muting.join(PATIENCE_S)
+    assert volumes == [100, 0, 100]
 
 
 @pytest.mark.parametrize(("keep", "left"), [(60, 3), (1, 1), (0, 0)])
