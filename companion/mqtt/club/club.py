@@ -197,8 +197,10 @@ class Club:
         """
 
         def drawn(evening: Evening) -> Evening:
-            if number != len(evening.rounds) + 1:
+            if number <= len(evening.rounds):
                 raise changes.Declined("ROUND_DRAWN")
+            if number != len(evening.rounds) + 1:
+                raise changes.Declined("ROUNDS_CHANGED")
             places = standings(evening, played(evening, self._in_order()))
             tables = [each.id for each in self.view().tables if each.is_online]
             ranking = [place.name for place in places]
@@ -214,8 +216,10 @@ class Club:
         """
 
         def without(evening: Evening) -> Evening:
-            if number != len(evening.rounds):
+            if number > len(evening.rounds):
                 raise changes.Declined("NO_ROUND")
+            if number != len(evening.rounds):
+                raise changes.Declined("ROUNDS_CHANGED")
             return changes.without_round(evening)
 
         self._change(without)

@@ -169,6 +169,18 @@ def test_players_come_late_and_leave(club: ClubOnDisk) -> None:
     ]
 
 
+def test_a_second_organiser_is_told_that_the_rounds_have_changed(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben")
+    club.club.draw(1)
+    club.club.draw(2)
+    with pytest.raises(Declined, match="ROUNDS_CHANGED"):
+        club.club.take_back(1)  # asked before the second round was drawn
+    club.club.take_back(2)
+    with pytest.raises(Declined, match="ROUNDS_CHANGED"):
+        club.club.draw(3)  # asked before it was taken back
+    assert len(club.club.view().evening.rounds) == 1
+
+
 def test_a_double_tap_draws_one_round(club: ClubOnDisk) -> None:
     with_players(club, "Ada", "Ben")
     club.club.draw(1)
