@@ -135,6 +135,13 @@ class TestPaused:
         rejected = stage.session.pause()
         assert rejected is not None
         assert rejected.code == "NO_GAME"
+        assert stage.message(rejected) == "No game is running."  # not "yet"
+
+    def test_a_press_after_a_game_was_saved(self, stage: Stage) -> None:
+        begin(stage, "Ada")
+        stage.session.pause()
+        stage.session.press()
+        assert stage.told[-1].text == "No game is running."
 
     def test_an_undo_does_not_reach_behind_a_resume(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")

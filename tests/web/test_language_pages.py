@@ -80,11 +80,11 @@ class TestWhichLanguage:
     def test_answers_are_in_the_pages_language(self, client: FlaskClient, stage: Stage) -> None:
         seat(stage, "Ada")
         told = client.post("/api/press?language=de", json={}).get_json()
-        assert told["message"] == "Es läuft noch kein Spiel."
-        assert told["state"]["announcement"]["text"] == "Es läuft noch kein Spiel."
+        assert told["message"] == "Es läuft kein Spiel."
+        assert told["state"]["announcement"]["text"] == "Es läuft kein Spiel."
         assert (told["state"]["language"], told["state"]["table"]["language"]) == ("de", "en")
         english = client.get("/api/state").get_json()
-        assert english["announcement"]["text"] == "No game is running yet."
+        assert english["announcement"]["text"] == "No game is running."
         assert client.get("/api/state?language=fr").get_json()["tray"]["text"].startswith("Il n’y")
 
     @pytest.mark.parametrize(
