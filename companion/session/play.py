@@ -175,7 +175,9 @@ def decide_answer(
         is_by_host: The host answers for a player who cannot.
     """
     game = table.game
-    if is_by_host and game is not None and given.seat in game.seats:
+    if is_by_host and game is not None:
+        if given.seat not in game.seats:  # the player has left
+            return rejected("GONE_ON")
         player = game.seats.index(given.seat)
         is_now = (given.turn, action) == (game.state.turn, game.state.action)
         if is_now and game.state.answers[player] is not None:  # the player has answered after all

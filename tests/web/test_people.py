@@ -375,6 +375,13 @@ class TestForesight:
         assert (status, told["error"]) == (409, "HAS_ANSWERED")
         assert told["message"] == "Ben has answered in the meantime."
 
+    def test_an_answer_for_a_player_who_has_left_does_not_mean_the_host(
+        self, ada: FlaskClient, stage: Stage
+    ) -> None:
+        stage.session.let_go(1)
+        status, told = post(ada, "answer_for", seat=1, turn=1, action=1, box=None)
+        assert (status, told["error"]) == (409, "GONE_ON")
+
     def test_nonsense_is_refused(self, ada: FlaskClient, client: FlaskClient) -> None:
         assert post(ada, "preview", what="tea")[0] == 400
         assert post(ada, "preview", what="correct", white=[9, 9], colour={})[0] == 409
