@@ -351,6 +351,28 @@ def test_the_reason_of_a_refused_tap_goes_when_an_action_opens(
     assert page.locator("#why a").evaluate(lines) < 1.5  # less its padding
 
 
+def test_the_reason_of_a_refused_tap_goes_when_the_dice_are_corrected(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = ready(open_page("/", token=put(stage, "action1")[0]))
+    page.locator("[data-token=R8]").click()
+    page.locator("#why", has_text="The white dice make 7, not 8.").wait_for()
+    assert stage.correct(4, 4) is None
+    page.get_by_role("button", name="red 8, can be crossed now").wait_for()
+    page.locator("#why:empty").wait_for(state="attached")
+
+
+def test_the_reason_of_a_refused_tap_goes_when_the_next_game_begins(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = ready(open_page("/", token=put(stage, "over")[0]))
+    page.get_by_role("button", name="See my sheet").click()
+    page.locator("[data-token=R12]").click()
+    page.locator("#why", has_text="The game is over.").wait_for()
+    assert stage.session.rematch() is None
+    page.locator("#why:empty").wait_for(state="attached")
+
+
 def test_the_reason_of_a_refused_press_goes_when_outdated(
     stage: Stage, open_page: OpenPage
 ) -> None:

@@ -57,6 +57,7 @@ let pressedAt = 0;
 let seatsSeen = null; // this device's seats in the last snapshot
 let chosenSeat = null; // on a shared tablet, the seat whose sheet is shown
 let actionSeen = null; // the action drawn last
+let diceSeen = null; // its dice
 let turnSeen = ""; // the turn drawn last
 let viewedSeat = null; // another player whose sheet is shown
 let openFor = ""; // what a tap on the sheet means: the action, the roll and whose answer; "" for nothing
@@ -131,13 +132,14 @@ function ownPlayer({ game, me }) {
 /** Return to the own sheet when an action opens; on a shared tablet, to the active player's in action 2. */
 function turnToAction2({ game, me }) {
   const action = game && `${game.number} ${game.turn} ${game.action}`;
-  if (action !== actionSeen && game?.action === 2 && me.seats.includes(game.active)) chosenSeat = game.active;
-  if (action !== actionSeen && game?.action) {
-    viewedSeat = null; // the own sheet is needed
-    explain(""); // it belongs to what was before
-  }
-  if (action !== actionSeen && isOvertaken(game)) explain(t("why.too_late"));
+  const isNew = action !== actionSeen;
+  if (isNew && game?.action === 2 && me.seats.includes(game.active)) chosenSeat = game.active;
+  if (isNew && game?.action) viewedSeat = null; // the own sheet is needed
+  // it belongs to what was before: another action, misread dice, or the last game
+  if (isNew ? game?.action || game?.turn === 1 : game?.rolled !== diceSeen) explain("");
+  if (isNew && isOvertaken(game)) explain(t("why.too_late"));
   actionSeen = action;
+  diceSeen = game?.rolled;
 }
 
 /** Show the sheet of a tapped player: one's own to answer, another's to look at. */
@@ -305,7 +307,7 @@ function handOn({ seat }) {
   if (next !== undefined) chosenSeat = next;
 }
 
-/** Show why something was refused, until it is closed, the next answer is given or an action opens. */
+/** Show why something was refused, until it is closed, the next answer is given, or the action or its dice change. */
 function explain(text, ruling = null) {
   cancelAnimationFrame(whyFrame);
   explained = text;
