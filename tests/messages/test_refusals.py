@@ -37,6 +37,12 @@ CLOSING_RED = game(plan=BIG_POINTS, sheets={1: {"R": [2, 3, 4, 5, 6]}})
             "You can make 7 with the red die, with the green die or with the blue die, but in the "
             "yellow row only the yellow die counts, and it makes 2 or 5.",
         ),
+        (  # one sum does not give both boxes (E24, E27)
+            go(game(plan=BIG_POINTS), roll(3, 4), Answered(0, 1, "R7")),
+            Answered(0, 1, "RY7"),
+            "Bonus 7 needs the 7 of a neighbouring row on your sheet, crossed in an earlier "
+            "action.",
+        ),
         (  # the red die has just left, and lies beside the tray with its 2
             action1(go(CLOSING_RED, roll(6, 6, red=2)), None, "R12"),
             Answered(0, 2, "RY8"),
