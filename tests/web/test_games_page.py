@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from companion.coach import fairness
 from companion.messages.catalogue import LANGUAGES
-from tests.session.fakes import Stage
+from tests.session.fakes import Stage, a_turn, begin
 from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, resize, violations, wait_until
 from tests.web.stand_in import seat
 from tests.web.test_games import an_evening
@@ -230,6 +230,18 @@ class TestThePage:
         page.get_by_role("button", name="Previous roll").press("Enter")
         title.filter(has_text="Turn 9 of 11").wait_for()
         assert title.get_attribute("aria-live") == "polite"
+
+    def test_an_open_turn_does_not_tell_that_nobody_crossed_anything(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        begin(stage, "Ada", "Ben")
+        a_turn(stage, None, None)
+        stage.roll(3, 4)
+        page = open_page("/games/1")
+        page.get_by_text("Turn 2 of 2: Ben").wait_for()
+        assert page.locator("#step-marks li").count() == 0
+        page.locator("#step").press("ArrowLeft")
+        page.get_by_text("Penalty for Ada", exact=True).wait_for()
 
     def test_an_unknown_game_is_not_found(self, open_page: OpenPage) -> None:
         page = open_page("/games/9")

@@ -166,8 +166,15 @@ def whole(
     state = (game if turn is None else game.after_turn(turn)).state
     result.sheets = [_sheet(game, state, player, phrases) for _, player in game.state.ranking]
     turns, _, _ = turns_of(game.start, game.events)
+    opened = len(turns) if game.state.action else None  # the roll that is still answered
     result.rolls = [
-        _turn(game, turn, phrases, None if roll in game.typed else pictures.get(turn.number))
+        _turn(
+            game,
+            turn,
+            phrases,
+            None if roll in game.typed else pictures.get(turn.number),
+            is_open=roll == opened,
+        )
         for roll, turn in enumerate(turns, 1)
     ]
     result.closed = [
@@ -181,7 +188,9 @@ def whole(
     return result
 
 
-def _turn(game: SavedGame, turn: Turn, phrases: Phrases, picture: int | None) -> wire.PlayedTurn:
+def _turn(
+    game: SavedGame, turn: Turn, phrases: Phrases, picture: int | None, *, is_open: bool
+) -> wire.PlayedTurn:
     def mark(player: int, action: int, box: str) -> wire.MarkMade:
         text = phrases.tell(box_line(game.start, box))
         return wire.MarkMade(game.names[player], action, box, text)
@@ -198,6 +207,7 @@ def _turn(game: SavedGame, turn: Turn, phrases: Phrases, picture: int | None) ->
         roll=Roll(turn.roll.white, {c.value: value for c, value in turn.roll.coloured}),
         marks=marks,
         miss=is_closed and by_white is None and by_colour is None,
+        open=is_open,
         picture=picture,
     )
 

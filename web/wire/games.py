@@ -78,6 +78,7 @@ class PlayedTurn(Reply):
     roll: Roll
     marks: list[MarkMade]
     miss: Annotated[bool, about("The active player got a penalty.")]
+    open: Annotated[bool, about("It is not over: an action is open.")]
     picture: Annotated[
         int | None, about("For /api/picture.jpg, where one is kept and the sender was let in.")
     ]

@@ -45,7 +45,7 @@ async function showRoll(number) {
   if (sheets) drawSheets(sheets, played, at >= most);
 }
 
-function drawTurn({ turn, name, roll, marks, miss, picture }, most) {
+function drawTurn({ turn, name, roll, marks, miss, open, picture }, most) {
   const title = t("games.step", { turn, most, name });
   // the slider tells its own value
   setAttribute($("step-title"), "aria-live", document.activeElement === $("step") ? "off" : "polite");
@@ -54,7 +54,7 @@ function drawTurn({ turn, name, roll, marks, miss, picture }, most) {
   redraw($("step-dice"), roll, () => rollOf({ roll, dice: Object.keys(roll.colour) }));
   const lines = marks.map((mark) => t(`games.mark.${mark.action}`, { name: mark.name, box: mark.text }));
   if (miss) lines.push(t("games.mark.miss", { name }));
-  if (!lines.length) lines.push(t("games.mark.none"));
+  if (!lines.length && !open) lines.push(t("games.mark.none"));
   redraw($("step-marks"), lines, () => lines.map((text) => el("li", { text })));
   show($("step-picture"), game.rolls.some((each) => each.picture !== null)); // keeps its place
   $("step-picture").classList.toggle("is-missing", picture === null);
