@@ -46,6 +46,8 @@ def happenings(
     if game is None or was is None or (was.number, was.seats) != (game.number, game.seats):
         return []  # another game, or a latecomer began it anew
     labels = labels_of(after.table, phrases)
+    found = list(_differences(was, game))
+    texts = [_text(kind, said, labels, phrases) for kind, _, _ in found]
     return [
         GameEvent(
             event_type=kind,
@@ -53,14 +55,14 @@ def happenings(
             game=game_id(game.number, began),
             turn=(was if kind in _OF_THE_TURN_BEFORE else game).state.turn,
             language=phrases.language,
-            text=_text(kind, said, labels, phrases),
+            text="" if texts[n] in texts[n + 1 :] else texts[n],
             seat=game.seats[player],
             player=labels.label(game.seats[player], game.names[player]),
             roll=roll_of(game.state) if kind in (EventType.ROLL, EventType.CORRECTED) else None,
             colour=colour,
             winners=_winners(game) if kind is EventType.GAME_OVER else (),
         )
-        for kind, player, colour in _differences(was, game)
+        for n, (kind, player, colour) in enumerate(found)
     ]
 
 

@@ -164,7 +164,8 @@ class GameEvent(Struct, frozen=True):
     """Something that happened in a game.
 
     Attributes:
-        text: As the table announces it, in its language.
+        text: As the table announces it, in its language; of events that one announcement tells, as
+            of two rows that close at once, only the last has it.
         seat: The active player, from 0; of a penalty, the player who takes it; of row_closed, the
             first who closed it.
         player: That seat's `PlayerState.label`.

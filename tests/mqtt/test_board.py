@@ -184,6 +184,29 @@ def test_a_closed_row_names_its_colour(two: Stage) -> None:
     assert "red" in closed.text
 
 
+def test_rows_that_close_at_once_are_told_once(two: Stage) -> None:
+    two.session.end()
+    assert two.session.start("base", 0, house=("finish_turn",)) is None
+    for total in (2, 3, 4, 5, 6):
+        two.roll(total // 2, total - total // 2)
+        two.answer(0, f"R{total}")
+        two.answer(1, f"Y{total}")
+        two.answer(two.state.active, None)
+    two.roll(6, 6)
+    before = two.session.view()
+    two.answer(0, "R12")
+    two.answer(1, "Y12")
+    two.time.pass_s(10)
+    red, yellow = events(before, two)
+    assert [(each.event_type, each.colour, each.seat) for each in (red, yellow)] == [
+        ("row_closed", "red", 0),
+        ("row_closed", "yellow", 1),
+    ]
+    assert red.text == "", "a speaker reads every text"
+    assert "red" in yellow.text
+    assert "yellow" in yellow.text
+
+
 def test_another_game_and_an_unchanged_one_make_no_events(two: Stage) -> None:
     before = two.session.view()
     two.session.see(dice_seen(3, 4))
