@@ -143,7 +143,7 @@ def _scores(result: Result) -> list[wire.GroupPlayer]:
 
 
 def _games(view: View) -> list[wire.Finished]:
-    games = [*view.done.numbered, *((None, each) for each in view.done.free if each.game.counts)]
+    games = [*view.done.numbered, *((None, each) for each in view.done.free)]
     games.sort(key=lambda each: each[1].ended_at, reverse=True)
     return [
         wire.Finished(

@@ -64,7 +64,7 @@ class Played:
 
     Attributes:
         rounds: For each round the result of each group, None while it has none.
-        free: Games that belong to no round.
+        free: Games that belong to no round; none whose end was taken back.
     """
 
     rounds: tuple[tuple[Result | None, ...], ...]
@@ -107,8 +107,9 @@ def played(evening: Evening, results: Iterable[Result]) -> Played:
             row.append(took)
         found.append(tuple(row))
     taken = [each for row in found for each in row if each is not None]
-    free = [each for each in results if each.evening == evening.id and each not in taken]
-    return Played(tuple(found), tuple(free))
+    tonight = [each for each in results if each.evening == evening.id and each.game.counts]
+    free = tuple(each for each in tonight if each not in taken)
+    return Played(tuple(found), free)
 
 
 def fits(result: Result, group: Group) -> bool:

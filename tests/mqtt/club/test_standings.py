@@ -188,3 +188,10 @@ def test_exports_hold_every_game_once() -> None:
     ]
     assert [place["name"] for place in told["standings"]] == ["=A", "B"]
     assert {each["name"] for each in told["ratings"]} == {"=A", "B"}
+
+
+def test_no_export_has_a_game_whose_end_was_taken_back() -> None:
+    games = [kept({"A": 90, "B": 50}), kept({"A": 9, "B": 5}, counts=False, end="open", game=2)]
+    found = summary_of(evening("A", "B"), games, {})
+    assert "open" not in as_csv(found.done)
+    assert [game["number"] for game in json.loads(as_json(found))["games"]] == [1]
