@@ -43,7 +43,7 @@ def happenings(
         at: The time, ISO 8601.
     """
     was, game = before.table.game, after.table.game
-    if game is None or was is None or (was.number, was.seats) != (game.number, game.seats):
+    if game is None or was is None or (was.number, was.names) != (game.number, game.names):
         return []  # another game, or a latecomer began it anew
     labels = labels_of(after.table, phrases)
     found = list(_differences(was, game))

@@ -164,6 +164,23 @@ def test_a_game_that_is_ended_early_has_no_winners(two: Stage) -> None:
     assert (over.event_type, over.winners) == ("game_over", ())
 
 
+def test_a_game_that_everybody_leaves_is_over(two: Stage) -> None:
+    two.session.let_go(0)
+    before = two.session.view()
+    two.session.let_go(1)
+    (over,) = events(before, two)
+    assert (over.event_type, over.winners, over.player) == ("game_over", (), "Player 2")
+    assert "The game was ended early." in over.text
+
+
+def test_what_happens_while_somebody_leaves_is_told(two: Stage) -> None:
+    before = two.session.view()
+    two.session.let_go(1)
+    two.roll(3, 4)
+    (roll,) = events(before, two)
+    assert (roll.event_type, roll.player) == ("roll", "Player 1")
+
+
 def test_nobody_wins_a_game_alone(stage: Stage) -> None:
     stage.seat("Ada")
     stage.session.start("base", 0)
