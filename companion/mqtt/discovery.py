@@ -194,9 +194,10 @@ def _label(seats: str) -> str:
 
 
 def _first(seat: int, attribute: str) -> str:
-    """Expression of an attribute of the player at a seat, or None."""
+    """Expression of an attribute of the player at a seat, else of who gave it up, or None."""
     players = f"({_PLAYERS} if value_json.game else [])"
-    one = f"{players} | selectattr('seat', 'eq', {seat}) | map(attribute='{attribute}') | list"
+    found = f"{players} | selectattr('seat', 'in', {[seat, MOST_PLAYERS + seat]})"
+    one = f"{found} | sort(attribute='seat') | map(attribute='{attribute}') | list"
     return f"(({one}) + [None]) | first"
 
 

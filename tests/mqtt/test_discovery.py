@@ -146,6 +146,28 @@ def test_templates_make_states_of_every_stage_of_a_game(stage: Stage) -> None:
     assert states()[0] == "over"
 
 
+def test_who_leaves_keeps_the_points(two: Stage) -> None:
+    two.roll(3, 4)
+    two.answer(1, "R7")
+    two.session.close_action()
+
+    def points() -> list[str]:
+        payload = encoded(board(two))
+        return [rendered(f"score_{number}", payload) for number in (1, 2, 3)]
+
+    assert two.session.let_go(1) is None
+    assert points() == ["0", "1", "None"]
+    two.play_out()
+    assert two.session.let_go(0) is None
+    assert points() == ["-20", "1", "None"]
+    attributes = rendered("score_2", encoded(board(two)), "json_attributes_template")
+    assert json.loads(attributes) == {"player": "Player 2"}
+    two.seat("Cleo", "Dora")
+    assert points() == ["-20", "1", "None"], "until the next game"
+    assert two.session.rematch() is None
+    assert points() == ["0", "0", "None"]
+
+
 def test_closed_rows_are_counted_and_named(two: Stage) -> None:
     two.close_red()
     two.answer(1, None)
