@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
 
 from companion.coach import fairness
+from companion.eventlog.record import Record
 from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage, a_turn, begin
 from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, resize, violations, wait_until
@@ -279,6 +281,21 @@ class TestThePage:
         assert page.locator(".score.is-first").count() == 0, "nobody wins alone"
         means = page.locator("#statistics-table td").all_inner_texts()[-2:]
         assert means == ["4.00", "0.00"], "with the digits of the file"
+
+    def test_games_of_another_table_have_their_dates(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        stage.seat("Ada", "Ben")
+        stage.session.start("base", 0)
+        stage.play_out()
+        (game,) = stage.session.past.games()
+        lines = replace(game, at="2026-01-01T21:30:00+01:00").lines()
+        made = Record(stage.store.mark.revision + 1, "imported", {"number": 2, "lines": lines}, "")
+        stage.store.append((made,))
+        for path, date in (("", "1 January 2026"), ("?language=de", "1. Januar 2026")):
+            page = open_page(f"/games{path}", device="a" * 32)
+            theirs = page.locator("#evenings li", has=page.locator("[href='/games/2']"))
+            assert theirs.locator(".note").inner_text().startswith(f"{date} · ")
 
     def test_a_name_from_right_to_left_turns_no_numbers(
         self, stage: Stage, open_page: OpenPage

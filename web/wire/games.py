@@ -88,7 +88,7 @@ class GameResult(Reply):
     """One game and its result; sheets and rolls only where one game is requested."""
 
     number: int
-    at: Annotated[str, about("When it began, or was imported.")]
+    at: Annotated[str, about("When it began; if its file has no date, when it was imported.")]
     variant: Variant
     house: list[Rule]
     imported: bool

@@ -1,6 +1,6 @@
 // The games page: standings, all games, or one game in full.
 import { sign } from "../lib/dice.js";
-import { dated, dayForm, timeForm } from "../lib/dates.js";
+import { dated, dateForm, dayForm, timeForm } from "../lib/dates.js";
 import { $, el, focusOn, onPress, pressButton, redraw, setText, show, setTextAnew } from "../lib/dom.js";
 import { get, latest, onState, post, reasonOf, start } from "../lib/live.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
@@ -98,7 +98,7 @@ function howItStands(game) {
 const isWinner = (game, player) => player.rank === 1 && game.end !== "ended_early" && game.players.length > 1;
 
 function item(game) {
-  const when = game.imported ? "" : `${dated(game.at, timeForm)} · `;
+  const when = dated(game.at, game.imported ? dateForm : timeForm); // an evening's heading has its day
   const winner = t("named", { name: t("games.winner"), text: "" });
   const scores = game.players.map((player) =>
     el(
@@ -113,7 +113,7 @@ function item(game) {
     "li",
     {},
     el("a", { href: `/games/${game.number}`, text: titleOf(game) }),
-    el("span", { class: "note", text: when + howItStands(game) }),
+    el("span", { class: "note", text: `${when} · ${howItStands(game)}` }),
     el("span", { class: "scores" }, ...scores),
   );
 }
