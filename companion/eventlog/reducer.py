@@ -170,9 +170,13 @@ def next_to_begin(game: Game, seats: Sequence[int]) -> int:
 
 
 def _without(game: Game, seat: int) -> Game:
-    """Give the player of a seat a number no seat has: the seat's next owner is somebody else."""
-    seats = (MOST_PLAYERS + n if each == seat else each for n, each in enumerate(game.seats))
-    return replace(game, seats=tuple(seats))
+    """Give the player of a seat a number no seat has: the seat's next owner is somebody else.
+
+    It is `MOST_PLAYERS` more, unless somebody left that seat before the game was resumed.
+    """
+    others = (MOST_PLAYERS + (seat + n) % MOST_PLAYERS for n in range(MOST_PLAYERS))
+    number = next(each for each in others if each not in game.seats)
+    return replace(game, seats=tuple(number if each == seat else each for each in game.seats))
 
 
 def _next(game: Game, state: GameState, move: Move, revision: int) -> Game:

@@ -76,8 +76,8 @@ def labels_of(table: Table, phrases: Phrases) -> Labels:
 
 def _number_of(seat: int, taken: Collection[int]) -> int:
     """The number that a player is called by; who has left the game keeps it if it is free."""
-    place = seat - MOST_PLAYERS  # in the playing order
-    return 1 + (place if place >= 0 and place not in taken else seat)
+    own = seat - MOST_PLAYERS  # that they gave up
+    return 1 + (own if own >= 0 and own not in taken else seat)
 
 
 def board_of(

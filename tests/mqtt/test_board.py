@@ -79,6 +79,43 @@ def test_who_gives_the_seat_up_keeps_the_number(two: Stage) -> None:
     assert [each.label for each in shown.players] == ["Player 1", "Player 2"]
 
 
+def test_who_leaves_keeps_the_number_in_any_order_of_seats(stage: Stage) -> None:
+    stage.seat("Ada", "Ben", "Cleo", "Dora")
+    stage.session.leave(1)
+    assert stage.session.order((3, 0, 2)) is None
+    assert stage.session.start("base", 0) is None
+
+    def labels() -> dict[str, str]:
+        game = board(stage).game
+        assert game is not None
+        return dict(zip(stage.game.names, [each.label for each in game.players], strict=True))
+
+    playing = {"Dora": "Player 4", "Ada": "Player 1", "Cleo": "Player 3"}
+    assert labels() == playing
+    stage.roll(3, 4)
+    assert stage.session.let_go(2) is None
+    assert labels() == playing
+    assert board(stage).text.startswith("Player 3 leaves the game")
+    assert stage.session.let_go(0) is None
+    assert labels() == playing
+
+
+def test_two_who_left_one_seat_are_told_apart(two: Stage) -> None:
+    two.roll(3, 4)
+    two.session.close_action()
+    two.session.close_action()
+    two.session.let_go(1)
+    two.session.pause()
+    two.session.leave(0)
+    two.seat("Cleo", "Ada")
+    assert two.session.resume(1) is None
+    assert two.session.let_go(1) is None
+    assert len(set(two.game.seats)) == 2
+    game = board(two).game
+    assert game is not None
+    assert len({each.label for each in game.players}) == 2
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_name_leaves_the_table_unless_the_host_agrees(language: str, two: Stage) -> None:
     """Every announcement of a game, its events and its board; also one about somebody who left."""
