@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from companion.mqtt import payloads, topics
 from companion.mqtt.topics import Kind
 from tests.mqtt.club.build import CLUB, ClubOnDisk, board, result, table_id
@@ -16,6 +18,7 @@ def playing(
     *,
     name: str = "",
     end: str | None = None,
+    seats: Sequence[int] = range(5),
 ) -> payloads.Board:
     """A table in its seventh turn, the second player leading."""
     return board(
@@ -30,8 +33,8 @@ def playing(
             turn=7,
             active=0,
             players=tuple(
-                payloads.PlayerState(seat, name, 10 + seat % 2, {}, {}, seat)
-                for seat, name in enumerate(names)
+                payloads.PlayerState(seats[n], name, 10 + n % 2, {}, {}, n)
+                for n, name in enumerate(names)
             ),
             roll=payloads.Roll((3, 4), 7, {"red": 1, "yellow": 2, "green": 3}),
             closed=(payloads.ClosedRow("B", "blue", (0,)),),

@@ -76,6 +76,8 @@ class TestPages:
         show(club, 3, playing(3, ["", ""]))
         shown_at(page, ".board", "The names stay at the table")
         shown_at(page, ".board", "Seat 2")
+        show(club, 3, playing(3, ["", ""], seats=(0, 8)))
+        shown_at(page, ".board", "Seat 4")  # who has left keeps the number
         table = topics.TableTopics(CLUB, table_id(3))
         club.publish(table.of(Kind.STATUS), topics.OFFLINE)
         second = club.club.view().evening.rounds[0].groups[1]

@@ -2,6 +2,7 @@
 import { lockIcon, rollOf } from "../lib/dice.js";
 import { el, redraw, setAttribute } from "../lib/dom.js";
 import { playerMark } from "../lib/player-mark.js";
+import { SEATS } from "../lib/seats.js";
 import { capital, listOf, numeral, t } from "../lib/words.js";
 
 /** Draw a table in a list item. */
@@ -57,7 +58,7 @@ function diceOf(game) {
 function playerLine(game, player) {
   const isActive = game.phase !== "over" && player.seat === game.active;
   const is = [isActive ? "is-active" : "", player.leads ? "is-first" : "", player.gone ? "is-gone" : ""];
-  const name = player.name || t("club.seat", { number: player.seat + 1 });
+  const name = player.name || t("club.seat", { number: (player.seat % SEATS) + 1 }); // also of who has left it
   return el(
     "li",
     { class: is.filter(Boolean).join(" ") },
