@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from companion.engine import Phase
+from companion.engine import DieColour, Phase
 from companion.service.power import PowerStep
-from companion.tray import CameraFault, CameraState, TrayStatus, TrayView
+from companion.tray import (
+    CameraFault,
+    CameraState,
+    Problem,
+    ProblemCode,
+    TrayStatus,
+    TrayView,
+)
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE_SMALL,
@@ -93,6 +101,30 @@ class TestTheHost:
         assert stage.session.undo() is None
         page.get_by_role("button", name="Confirm these dice").click()
         page.get_by_text("Every die needs a number.").wait_for()  # an undone roll is thrown again
+
+    def test_the_form_has_what_the_camera_reads_until_the_host_fills_it_in(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host", size_wh=TV)
+        page.locator("summary", has_text="Enter the dice by hand").click()
+        checked = "() => [...document.querySelectorAll('#faces :checked')].map((c) => c.value)"
+        assert page.evaluate(checked) == ["3", "4", "3", "3", "3"], "but for the tilted green"
+        page.get_by_label("red 6").check()
+        lying = dice_in_tray(a_roll(1, 2, red=1, yellow=5, blue=6))
+        missing = (Problem(ProblemCode.MISSING, DieColour.GREEN),)
+        dice = tuple(die for die in lying.dice if die.colour is not DieColour.GREEN)
+        stage.session.see(
+            replace(lying, status=TrayStatus.MISSING, roll=None, dice=dice, problems=missing)
+        )
+        comes_true(page, f"() => String(({checked})()) === '1,2,6,5,6'")
+        stage.session.see(TrayView(TrayStatus.MOVING))
+        comes_true(page, f"() => String(({checked})()) === '6'")
+        stage.session.see(replace(lying, status=TrayStatus.MISSING, roll=None, dice=dice))
+        page.get_by_label("green 2").check()
+        page.get_by_role("button", name="Confirm these dice").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
+        assert stage.state.roll == a_roll(1, 2, red=6, yellow=5, green=2, blue=6)
 
     def test_a_correction_by_hand_is_not_offered_again(
         self, stage: Stage, open_page: OpenPage

@@ -1,7 +1,19 @@
 // The host's dice: the roll, correcting one die, entering all of them.
 import { openDialog, preview, request, setAction, takeNow, takePreviewed } from "./dialog.js";
 import { die } from "../lib/dice.js";
-import { $, el, focusOn, onPress, onSubmit, redraw, setAttribute, setText, show, setTextAnew } from "../lib/dom.js";
+import {
+  $,
+  el,
+  focusOn,
+  onPress,
+  onSubmit,
+  redraw,
+  restBriefly,
+  setAttribute,
+  setText,
+  show,
+  setTextAnew,
+} from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { latest } from "../lib/live.js";
 import { countedDice, READ } from "../lib/overlay.js";
@@ -12,6 +24,7 @@ const FACES = [1, 2, 3, 4, 5, 6];
 const COLOURS = ["white", "red", "yellow", "green", "blue"];
 let asked = askedDie(); // index of a die tapped in the tray's picture
 let isFromTable = asked !== null;
+const filledIn = new Set(); // lines of the form that the host filled in
 
 function askedDie() {
   return /^#die=\d+$/.test(location.hash) ? Number(location.hash.slice(5)) : null;
@@ -60,8 +73,30 @@ export function drawDice(state) {
   setText($("roll-lead"), t(isDue ? "host.roll_lead" : isOpen ? "host.correct_lead" : "host.roll_later"));
   setText($("enter"), t(isOpen ? "host.correct" : "host.enter"));
   drawFaces($("faces"), game);
+  if (isDue) fillIn(dice, game);
   if (isDue && table.typed_rolls) $("by-hand").open = true;
   if (asked !== null) openAsked(dice, state, isOpen);
+}
+
+/** Fill the form with what the camera reads now, but for dice in doubt and lines that the host filled in. */
+function fillIn(dice, { number, turn }) {
+  const form = $("roll-form");
+  const due = `${number} ${turn}`;
+  if (form.dataset.due !== due) filledIn.clear();
+  form.dataset.due = due;
+  for (const colour of COLOURS) {
+    const lines = [...form.querySelectorAll(`fieldset.is-${colour}`)];
+    const lying = dice.filter((each) => each.colour === colour);
+    const read = lying.length > lines.length ? [] : lying.filter(({ doubtful }) => !doubtful);
+    lines.forEach((line, n) => {
+      for (const choice of line.querySelectorAll("input")) {
+        const is = Number(choice.value) === read[n]?.value;
+        if (filledIn.has(choice.name) || choice.checked === is) continue;
+        choice.checked = is;
+        restBriefly($("enter")); // a tap on its way was meant for the dice before
+      }
+    });
+  }
 }
 
 /** Open the question for a die tapped in the picture; go back if that was on the table view. */
@@ -171,6 +206,8 @@ onPress($("by-hand-open"), () => {
   $("by-hand").scrollIntoView({ block: "start" });
   focusOn($("by-hand").querySelector("summary"));
 });
+$("roll-form").addEventListener("change", ({ target }) => filledIn.add(target.name));
+$("roll-form").addEventListener("reset", () => filledIn.clear());
 onPress($("reoffer"), () => request("/api/reoffer"));
 onSubmit($("roll-form"), async (event) => {
   const { game } = latest();
