@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from companion.audio.settings import VoiceSettings
-from companion.engine import Choice, DieColour, End, GameState, HouseRule, Phase, Plan
+from companion.engine import Choice, DieColour, End, GameState, HouseRule, Phase, Plan, Roll
 from companion.engine.offers import dice_for, offer_of
 from companion.engine.state import shut_bits
 from companion.eventlog.state import Game, Table
@@ -158,7 +158,7 @@ def _game(view: View, phrases: Phrases, now_s: float, context: SnapshotContext) 
         action=state.action,
         active=game.seats[state.active],
         first=game.seats[state.first],
-        roll=_roll(state),
+        roll=_roll(state.roll),
         typed=game.typed and state.roll is not None,
         rolled=game.dice_since if state.roll is not None else None,
         house=[
@@ -209,11 +209,10 @@ def _notice(game: Game, notice: Notice) -> wire.Notice:
     )
 
 
-def _roll(state: GameState) -> wire.Roll | None:
-    if state.roll is None:
+def _roll(roll: Roll | None) -> wire.Roll | None:
+    if roll is None:
         return None
-    coloured = {colour.value: value for colour, value in state.roll.coloured}
-    return wire.Roll(state.roll.white, coloured)
+    return wire.Roll(roll.white, {colour.value: value for colour, value in roll.coloured})
 
 
 def _sums(state: GameState) -> wire.Sums | None:
@@ -312,10 +311,12 @@ def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> wire.Tray:
     is_outdated = game is not None and tray.is_outdated(game.state.dice)
     # without a game the text must not ask for a throw or for the button
     is_idle = (game is None or game.state.phase is Phase.OVER) and tray.status.is_prompt
+    is_confirmable = tray.roll is not None and is_due and not is_outdated
     doubtful = doubtful_dice(tray)
     return wire.Tray(
         status=tray.status.value,
-        confirmable=tray.roll is not None and is_due and not is_outdated,
+        roll=_roll(tray.roll) if is_confirmable else None,
+        confirmable=is_confirmable,
         text="" if is_idle else phrases.tell(*tray_lines(tray.status, tray.problems)),
         note=phrases.tell(*map(note_line, tray.notes)) or None,
         frame=tray.frame,

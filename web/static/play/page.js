@@ -262,9 +262,12 @@ function drawStrip(state, game) {
   setText($("sum"), game.sums ? String(game.sums.white) : "");
   setAttribute($("sum"), "aria-label", game.sums ? t("game.white_sum", { sum: game.sums.white }) : null);
   setAttribute($("sum"), "role", game.sums ? "img" : null);
-  show($("dice"), !asked && (!hasButtons || !isActive));
+  const isFull = hasButtons && isActive && (table.can_throw || !tray.roll); // else there is room for dice
+  show($("dice"), !asked && !isFull);
   drawDoubt($("doubt"), asked, tray, (told) => press("/api/die", "why", told));
-  redraw($("dice"), [game.roll, game.dice], () => rollOf(game));
+  const { dice } = game;
+  const roll = game.roll ?? tray.roll; // that was read is to be seen before it is confirmed
+  redraw($("dice"), [roll, dice], () => rollOf({ roll, dice }));
 }
 
 function drawScore(player) {

@@ -1,16 +1,60 @@
-"""A die that the camera cannot read is settled by one tap of whoever threw."""
+"""What phones show of the dice before the roll is confirmed, and what they ask about them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
+from flask import Flask
 
 from companion.engine import DieColour
-from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
+from companion.tray import CameraState, Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_SMALL, OpenPage, put, violations, wait_until
 from tests.web.stand_in import a_roll, dice_in_tray
+from web import Equipment, create_app
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def shown(page: Page) -> list[str | None]:
+    """The dice on a phone that have a value."""
+    return [die.get_attribute("aria-label") for die in page.locator("#dice .die[role=img]").all()]
+
+
+def test_the_dice_that_were_read_are_seen_before_they_are_confirmed(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    tokens = put(stage, "roll")
+    ada, ben = (open_page("/", size_wh=PHONE_SMALL, token=token) for token in tokens[:2])
+    assert shown(ben) == []
+    stage.session.see(dice_in_tray(a_roll(3, 4, red=1)))
+    ben.locator("#status", has_text="Dice read: Ada presses the button.").wait_for()
+    read = ["white 3", "white 4", "red 1", "yellow 3", "green 3", "blue 3"]
+    assert shown(ben) == read
+    ada.locator("#confirm.is-ready").wait_for()
+    assert not ada.locator("#dice").is_visible(), "two buttons leave no room"
+    stage.session.see(TrayView(TrayStatus.MOVING))
+    ben.locator("#dice .die.is-empty").first.wait_for()
+    assert shown(ben) == []
+
+
+class TestWithACamera:
+    @pytest.fixture
+    def app(self, stage: Stage) -> Flask:
+        return create_app(stage.session, equipment=lambda: Equipment(CameraState.OK, "none"))
+
+    def test_they_lie_beside_the_button(self, stage: Stage, open_page: OpenPage) -> None:
+        page = open_page("/", size_wh=(320, 568), token=put(stage, "roll")[0])
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        page.locator("#dice .die[role=img]").first.wait_for()
+        button = page.get_by_role("button", name="Confirm", exact=True)
+        assert button.is_visible()
+        assert len(shown(page)) == 6
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
 def unread(*colours: str) -> TrayView:
