@@ -143,11 +143,19 @@ def _share(confidences: Iterable[float]) -> float:
     return 0.0 if math.prod(each) >= ANNOUNCE else ANNOUNCE ** (1.0 / len(each))
 
 
-def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour]) -> Reading:
-    """Decide the status of a scene and return it with every die."""
+def reading_of(
+    scene: SceneEvidence, in_play: Sequence[DieColour], *, is_game: bool = False
+) -> Reading:
+    """Decide the status of a scene and return it with every die.
+
+    Args:
+        is_game: Name each die as the problems do, by what is in play; else what is in play names
+            the dice of an announced roll only, and others are judged singly.
+    """
     verdict = decide_status(scene.dice, in_play, scene.clutter)
+    is_joint = is_game or verdict.status is TrayStatus.OK
     dice = tuple(
-        _die_view(die, given, joint, is_ok=verdict.status is TrayStatus.OK)
+        _die_view(die, given if is_joint else None, joint)
         for n, (die, given, joint) in enumerate(
             zip(scene.dice, verdict.colours, verdict.confidences, strict=True)
         )
@@ -156,10 +164,10 @@ def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour]) -> Reading:
     return Reading(verdict.status, dice, verdict.problems, verdict.roll, evidence=scene)
 
 
-def _die_view(die: DieEvidence, given: DieColour | None, joint: float, *, is_ok: bool) -> DieView:
-    """One die, judged singly unless the roll is announced."""
+def _die_view(die: DieEvidence, given: DieColour | None, joint: float) -> DieView:
+    """One die, judged singly unless it is given a colour."""
     colour, confidence = likeliest(die.colours), float(die.colours.max()) * die.sure
-    if is_ok and given is not None:
+    if given is not None:
         colour, confidence = given, joint
     a, b, c, d = ((float(x), float(y)) for x, y in die.corners)
     return DieView(

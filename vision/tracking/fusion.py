@@ -78,7 +78,7 @@ def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Readin
     if is_still:
         clutter = Clutter(median(frame.scene.clutter.thing for frame in frames))
     scene = SceneEvidence(tuple(dice), clutter, newest.scene.size_wh)
-    return reading_of(scene, in_play)
+    return reading_of(scene, in_play, is_game=True)
 
 
 def lie_alike(one: RestFrame, other: RestFrame) -> bool:

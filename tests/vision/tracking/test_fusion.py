@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.tray import TrayStatus
+from companion.session.corrections import Fix, doubtful_dice, with_fixes
+from companion.tray import TrayStatus, TrayView
 from tests.vision.tracking.drawn_evidence import (
     EDGE,
     GREEN,
@@ -15,6 +17,7 @@ from tests.vision.tracking.drawn_evidence import (
     scene,
     with_green,
 )
+from vision.detector.status import PALETTE
 from vision.evidence import SceneEvidence
 from vision.tracking.fusion import best_reading, combine
 
@@ -49,6 +52,22 @@ def test_pooling_is_never_surer_than_the_surest_frame() -> None:
     reading = combine(frames(*[scene(unsure)] * 6), ALL_DICE)
     assert reading.status is TrayStatus.UNCERTAIN
     assert max(view.confidence for view in reading.dice) <= 0.9
+
+
+@pytest.mark.parametrize("other", [PALETTE.index(DieColour.YELLOW), len(PALETTE)])
+def test_a_die_that_looks_like_another_can_be_told(other: int) -> None:
+    """A green die that looks yellow, or like none of the five, is meant where green is named."""
+    colours = np.full(6, 0.002, np.float32)
+    colours[[other, PALETTE.index(DieColour.GREEN)]] = 0.8, 0.19
+    unsure = die(DieColour.GREEN, 5, GREEN, sure=0.8)
+    odd = with_green(colours=colours, sure=unsure.sure, values=unsure.values)
+    reading = combine(frames(odd), ALL_DICE)
+    tray = TrayView(reading.status, frame=1, dice=reading.dice, problems=reading.problems)
+    assert tray.status is TrayStatus.UNCERTAIN
+    asked = [(each, each.colour) for each in doubtful_dice(tray)]
+    assert DieColour.GREEN in [colour for _, colour in asked]
+    fixes = [Fix(each.centre_xy, EDGE / 3, colour, 2) for each, colour in asked if colour]
+    assert with_fixes(tray, fixes, ALL_DICE).roll is not None
 
 
 def test_a_scene_that_does_not_change_is_not_moving() -> None:
