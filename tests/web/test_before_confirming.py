@@ -79,6 +79,17 @@ def test_whoever_threw_tells_a_die_by_one_tap(stage: Stage, open_page: OpenPage)
     wait_until(ada, lambda: stage.state.roll == a_roll(3, 4, red=5))
 
 
+def test_a_press_that_is_refused_covers_no_faces(stage: Stage, open_page: OpenPage) -> None:
+    page = open_page("/", size_wh=PHONE, token=put(stage, "roll")[0])
+    stage.session.see(unread("blue", "white", "white"))
+    page.locator("#doubt button").first.wait_for()
+    assert stage.session.press() is not None
+    page.wait_for_timeout(400)
+    assert page.locator("#why").inner_text() == ""
+    page.locator("#doubt").get_by_role("button", name="4", exact=True).click()
+    page.locator("#status", has_text="One white die shows 4.").wait_for()
+
+
 def test_one_doubtful_die_is_asked_about_after_another(stage: Stage, open_page: OpenPage) -> None:
     tokens = put(stage, "roll")
     stage.session.see(unread("blue", "white", "white"))

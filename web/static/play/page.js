@@ -106,9 +106,9 @@ function draw(state) {
     const isTold = isNewClosing || ["turn", "refused"].includes(announced.kind);
     if (announcedNumber !== null && !isTold)
       setTextAnew($("said"), announced.text);
-    // a refusal of the real button is shown to the active player
+    // a refusal of the real button is shown to the active player, but not over the faces to tap
     const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < PRESS_MS;
-    if (announcedNumber !== null && announced.kind === "refused" && isMine) {
+    if (announcedNumber !== null && announced.kind === "refused" && isMine && !askedColour(state)) {
       explain(announced.text);
       buttonRefusal = announced.text;
     }
