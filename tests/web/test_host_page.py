@@ -24,6 +24,7 @@ from tests.web.browsing import (
     TV,
     OpenPage,
     comes_true,
+    drawn,
     names,
     open_part,
     put,
@@ -47,6 +48,9 @@ TAP_AT_NEWS = """() => {
   }).observe(lines, { childList: true });
 }"""
 """Tap where "yes" is as soon as the dialog tells of other effects."""
+
+FILLED_IN = "() => [...document.querySelectorAll('#faces :checked')].map((c) => c.value)"
+"""The values in the form for the dice."""
 
 
 def test_a_lost_camera_is_said_once(stage: Stage, open_page: OpenPage) -> None:
@@ -108,8 +112,7 @@ class TestTheHost:
         put(stage, "roll")
         page = open_page("/host", size_wh=TV)
         page.locator("summary", has_text="Enter the dice by hand").click()
-        checked = "() => [...document.querySelectorAll('#faces :checked')].map((c) => c.value)"
-        assert page.evaluate(checked) == ["3", "4", "3", "3", "3"], "but for the tilted green"
+        assert page.evaluate(FILLED_IN) == ["3", "4", "3", "3", "3"], "but for the tilted green"
         page.get_by_label("red 6").check()
         lying = dice_in_tray(a_roll(1, 2, red=1, yellow=5, blue=6))
         missing = (Problem(ProblemCode.MISSING, DieColour.GREEN),)
@@ -117,31 +120,56 @@ class TestTheHost:
         stage.session.see(
             replace(lying, status=TrayStatus.MISSING, roll=None, dice=dice, problems=missing)
         )
-        comes_true(page, f"() => String(({checked})()) === '1,2,6,5,6'")
+        comes_true(page, f"() => String(({FILLED_IN})()) === '1,2,6,5,6'")
         stage.session.see(TrayView(TrayStatus.MOVING))
-        comes_true(page, f"() => String(({checked})()) === '6'")
+        comes_true(page, f"() => String(({FILLED_IN})()) === '6'")
         stage.session.see(replace(lying, status=TrayStatus.MISSING, roll=None, dice=dice))
         page.get_by_label("green 2").check()
         page.get_by_role("button", name="Confirm these dice").click()
         wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
         assert stage.state.roll == a_roll(1, 2, red=6, yellow=5, green=2, blue=6)
 
-    def test_a_correction_by_hand_is_not_offered_again(
+    def test_the_form_corrects_the_roll_as_it_is_now(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "action1")
         page = open_page("/host", size_wh=TV)
         page.locator("summary", has_text="Enter the dice by hand").click()
-        for name in ("First white die 6", "Second white die 6", "red 1", "yellow 1"):
-            page.get_by_label(name).check()
-        for name in ("green 1", "blue 1"):
+        assert page.evaluate(FILLED_IN) == ["3", "4", "3", "3", "3", "3"]
+        page.get_by_label("red 1").check()
+        assert stage.session.correct_roll(a_roll(3, 4, yellow=5)) is None
+        comes_true(page, f"() => String(({FILLED_IN})()) === '3,4,3,5,3,3'")
+        for name in ("First white die 6", "Second white die 6", "red 1"):
             page.get_by_label(name).check()
         page.locator("#roll-form").get_by_role("button").last.click()
         page.locator("#ask").get_by_role("button", name="Correct the roll").click()
-        right = a_roll(6, 6, red=1, yellow=1, green=1, blue=1)
+        right = a_roll(6, 6, red=1, yellow=5)
         wait_until(page, lambda: stage.state.roll == right)
         page.locator("#ask").wait_for(state="hidden")
-        wait_until(page, lambda: page.locator("#roll-form input:checked").count() == 0)
+        assert stage.session.undo() is None
+        comes_true(page, f"() => String(({FILLED_IN})()) === '3,4,3,5,3,3'")
+
+    def test_a_white_die_that_the_host_told_stands_in_one_line(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host", size_wh=TV)
+        page.locator("summary", has_text="Enter the dice by hand").click()
+        read = dice_in_tray(a_roll(3, 5), frame=2)
+        unread, *others = read.dice
+        doubt = (Problem(ProblemCode.UNCERTAIN, DieColour.WHITE),)
+        dice = (replace(unread, value=None), *others)
+        stage.session.see(
+            replace(read, status=TrayStatus.UNCERTAIN, roll=None, dice=dice, problems=doubt)
+        )
+        comes_true(page, f"() => String(({FILLED_IN})()) === '5,3,3,3,3'")
+        page.get_by_label("Second white die 3").check()
+        stage.session.see(replace(read, frame=3))
+        page.locator("#confirm.primary").wait_for()
+        assert page.evaluate(FILLED_IN) == ["5", "3", "3", "3", "3", "3"]
+        stage.session.see(replace(read, frame=4, dice=read.dice[::-1]))
+        drawn(page, stage)
+        assert page.evaluate(FILLED_IN) == ["5", "3", "3", "3", "3", "3"]
 
     def test_a_setting_changed_twice_keeps_the_last_value(
         self, stage: Stage, open_page: OpenPage

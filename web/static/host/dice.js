@@ -73,29 +73,41 @@ export function drawDice(state) {
   setText($("roll-lead"), t(isDue ? "host.roll_lead" : isOpen ? "host.correct_lead" : "host.roll_later"));
   setText($("enter"), t(isOpen ? "host.correct" : "host.enter"));
   drawFaces($("faces"), game);
-  if (isDue) fillIn(dice, game);
+  if (isDue || isOpen) fillIn(dice, game);
   if (isDue && table.typed_rolls) $("by-hand").open = true;
   if (asked !== null) openAsked(dice, state, isOpen);
 }
 
-/** Fill the form with what the camera reads now, but for dice in doubt and lines that the host filled in. */
-function fillIn(dice, { number, turn }) {
+/** Fill the form with the confirmed roll, or with what the camera reads now, but for dice in doubt.
+ * Lines that the host filled in stay, and no line has the die of another one: white dice have no order. */
+function fillIn(dice, { number, turn, rolled: since }) {
   const form = $("roll-form");
-  const due = `${number} ${turn}`;
+  const due = `${number} ${turn} ${since}`;
   if (form.dataset.due !== due) filledIn.clear();
   form.dataset.due = due;
   for (const colour of COLOURS) {
     const lines = [...form.querySelectorAll(`fieldset.is-${colour}`)];
     const lying = dice.filter((each) => each.colour === colour);
     const read = lying.length > lines.length ? [] : lying.filter(({ doubtful }) => !doubtful);
-    lines.forEach((line, n) => {
-      for (const choice of line.querySelectorAll("input")) {
-        const is = Number(choice.value) === read[n]?.value;
-        if (filledIn.has(choice.name) || choice.checked === is) continue;
-        choice.checked = is;
-        restBriefly($("enter")); // a tap on its way was meant for the dice before
-      }
-    });
+    const values = read.map(({ value }) => value);
+    const isRead = (line) => {
+      const at = values.indexOf(Number(line.querySelector(":checked")?.value));
+      if (at >= 0) values.splice(at, 1);
+      return at >= 0;
+    };
+    const isOwn = (line) => filledIn.has(line.querySelector("input").name);
+    lines.filter(isOwn).forEach(isRead);
+    const open = lines.filter((line) => !isOwn(line) && !isRead(line));
+    open.forEach((line, n) => check(line, values.length > open.length ? undefined : values[n]));
+  }
+}
+
+function check(line, value) {
+  for (const choice of line.querySelectorAll("input")) {
+    const is = Number(choice.value) === value;
+    if (choice.checked === is) continue;
+    choice.checked = is;
+    restBriefly($("enter")); // a tap on its way was meant for the dice before
   }
 }
 
@@ -207,7 +219,6 @@ onPress($("by-hand-open"), () => {
   focusOn($("by-hand").querySelector("summary"));
 });
 $("roll-form").addEventListener("change", ({ target }) => filledIn.add(target.name));
-$("roll-form").addEventListener("reset", () => filledIn.clear());
 onPress($("reoffer"), () => request("/api/reoffer"));
 onSubmit($("roll-form"), async (event) => {
   const { game } = latest();
@@ -215,20 +226,14 @@ onSubmit($("roll-form"), async (event) => {
   if (roll === null) return setTextAnew($("roll-why"), t("dice.missing"));
   setText($("roll-why"), "");
   if (!game.action) {
-    if (await request("/api/roll", roll, "roll-why")) event.target.reset(); // an undone roll is thrown again
+    await request("/api/roll", roll, "roll-why");
     return;
   }
   const what = { what: "correct", ...roll };
-  const form = event.target;
-  const correct = async () => {
-    const isDone = await takePreviewed("/api/correct", roll, what);
-    if (isDone) form.reset();
-    return isDone;
-  };
   openDialog({
     title: t("host.correct"),
     yes: t("host.correct"),
-    onYes: correct,
+    onYes: () => takePreviewed("/api/correct", roll, what),
     isStill: stillRolled(),
   });
   void preview(what);
