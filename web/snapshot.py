@@ -21,7 +21,8 @@ from companion.messages.announcements import (
 from companion.messages.catalogue import Phrases
 from companion.messages.equipment import fault_line, loss_line, note_line, tray_lines
 from companion.messages.spoken import spoken_lines
-from companion.session.corrections import doubtful_dice
+from companion.session.corrections import asked_colour, doubtful_dice
+from companion.session.play import in_play
 from companion.session.session import View
 from companion.tray import TrayView
 from web.ports import Equipment
@@ -86,7 +87,7 @@ def snapshot(
             for seat in view.table.seats
         ],
         game=_game(view, phrases, now_s, context) if view.table.game else None,
-        tray=_tray(view.tray, view.table.game, phrases),
+        tray=_tray(view.tray, view.table, phrases),
         faults=_faults(view, phrases),
         announcement=_announcement(view.announcement, view, phrases),
         heard=[
@@ -306,7 +307,8 @@ def _answer(game: Game, player: int) -> wire.Answered | None:
     return wire.Answered(box, player in game.done)
 
 
-def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> wire.Tray:
+def _tray(tray: TrayView, table: Table, phrases: Phrases) -> wire.Tray:
+    game = table.game
     is_due = game is not None and game.state.phase is Phase.ROLL
     is_outdated = game is not None and tray.is_outdated(game.state.dice)
     # without a game the text must not ask for a throw or for the button
@@ -317,6 +319,7 @@ def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> wire.Tray:
         status=tray.status.value,
         roll=_roll(tray.roll) if is_confirmable else None,
         confirmable=is_confirmable,
+        asked=_value(asked_colour(tray, in_play(table))) if is_due else None,
         text="" if is_idle else phrases.tell(*tray_lines(tray.status, tray.problems)),
         note=phrases.tell(*map(note_line, tray.notes)) or None,
         frame=tray.frame,

@@ -186,6 +186,19 @@ def doubtful_dice(tray: TrayView) -> tuple[DieView, ...]:
     return tuple(found)
 
 
+def asked_colour(tray: TrayView, dice_in_play: Sequence[DieColour]) -> DieColour | None:
+    """The colour of the die that whoever threw is asked about next; None for no question.
+
+    It is asked only if the answers complete the roll: the dice lie there in their colours.
+    """
+    lying = Counter(die.colour for die in tray.dice if die.in_tray)
+    playing = {c: count for c, count in lying.items() if c is None or c in dice_in_play}
+    if tray.status is not TrayStatus.UNCERTAIN or playing != Counter(dice_in_play):
+        return None
+    doubtful = doubtful_dice(tray)
+    return next((die.colour for die in tray.dice if die in doubtful), None)
+
+
 def _in_doubt(meant: Sequence[DieView], count: int) -> Sequence[DieView]:
     """Which dice of a colour are doubtful: those that stand out, or all if fewer do so.
 

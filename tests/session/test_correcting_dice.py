@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from companion.engine import DieColour, Phase
-from companion.session.corrections import doubtful_dice
+from companion.session.corrections import asked_colour, doubtful_dice
 from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.corrections import (
     BLUE,
@@ -168,6 +168,15 @@ class TestBeforeConfirming:
         assert doubts(two) == ["white"] * (1 if value is None else 2)
         put_right(two, OTHER_WHITE, 4)
         assert doubts(two) == [] if value is None else ["white"]
+
+    def test_a_die_is_asked_about_only_if_the_answers_make_a_roll(self) -> None:
+        tray = doubtful(BLUE, "blue")
+        playing = [die.colour for die in tray.dice if die.colour]
+        assert asked_colour(tray, playing) is DieColour.BLUE
+        for colour in (None, DieColour.GREEN):
+            dice = (*tray.dice[:-1], replace(tray.dice[-1], colour=colour))
+            assert asked_colour(replace(tray, dice=dice), playing) is None
+        assert asked_colour(doubtful(RED, "red", status="cocked"), playing) is None
 
     def test_a_die_that_is_not_missing_itself_is_not_doubtful(self, two: Stage) -> None:
         tray = seen()

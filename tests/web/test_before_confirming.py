@@ -11,7 +11,15 @@ from flask import Flask
 from companion.engine import DieColour
 from companion.tray import CameraState, Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_SMALL, OpenPage, put, violations, wait_until
+from tests.web.browsing import (
+    PHONE,
+    PHONE_SMALL,
+    OpenPage,
+    put,
+    sit_on_a_shared_tablet,
+    violations,
+    wait_until,
+)
 from tests.web.stand_in import a_roll, dice_in_tray
 from web import Equipment, create_app
 
@@ -134,3 +142,28 @@ def test_a_tap_meant_for_what_was_there_tells_nothing(stage: Stage, open_page: O
     page.wait_for_timeout(200)
     told = [die.colour for die in stage.session.view().tray.dice if die.by_hand]
     assert told == [DieColour.RED], "the second half of a double tap answers nothing"
+
+
+def test_a_shared_tablet_asks_whichever_sheet_it_shows(stage: Stage, open_page: OpenPage) -> None:
+    page = open_page("/", size_wh=PHONE)
+    sit_on_a_shared_tablet(page)
+    page.get_by_role("button", name="Start the game").click()
+    page.get_by_role("button", name="Throw", exact=True).wait_for()
+    page.locator(".players button", has_text="Grandma").click()
+    stage.session.see(unread("white", "white"))
+    page.locator("#status", has_text="Grandma: I can’t read a white die clearly. What").wait_for()
+    page.locator("#doubt").get_by_role("button", name="4", exact=True).click()
+    page.locator("#status", has_text="Grandma: One white die shows 4. What does").wait_for()
+
+
+def test_no_die_is_asked_about_if_another_colour_is_in_doubt(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    """A white die that looks yellow, in the light of this lamp: no answer would make a roll."""
+    tray = unread("white", "white", "yellow")
+    white, *others = tray.dice
+    tokens = put(stage, "roll")
+    stage.session.see(replace(tray, dice=(replace(white, colour=DieColour.YELLOW), *others)))
+    page = open_page("/", size_wh=PHONE, token=tokens[0])
+    page.locator("#status", has_text="the two white dice and the yellow die clearly").wait_for()
+    assert page.locator("#doubt button").count() == 0

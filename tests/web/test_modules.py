@@ -94,7 +94,7 @@ def test_everybody_is_asked_to_throw_for_a_bot(call: Call) -> None:
 
     def told(*, typed: bool, confirmable: bool) -> str:
         tray = {"status": "ok" if confirmable else "empty", "confirmable": confirmable}
-        state = {"game": game, "tray": tray, "table": {"typed_rolls": typed}}
+        state = {"game": game, "tray": tray, "table": {"typed_rolls": typed}, "me": {"seats": [0]}}
         return str(
             call("play/status.js", "m.statusOf(v[0], { seat: 0 }, null, () => 'Bot 1')", state)
         )

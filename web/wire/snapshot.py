@@ -284,6 +284,9 @@ class Tray(Reply):
     status: Annotated[str, one_of(status.value for status in TrayStatus)]
     confirmable: bool
     roll: Annotated[Roll | None, about("What the button would confirm.")]
+    asked: Annotated[
+        str | None, about("Colour of the doubtful die that whoever threw can tell next.")
+    ]
     text: Annotated[str, about("The tray in one text; without a game no prompt to throw.")]
     note: str | None
     frame: Annotated[int, about("Number of the picture for /api/frame.jpg.")]

@@ -6,12 +6,6 @@ import { t, term } from "../lib/words.js";
 
 const doubtful = ({ dice }) => dice.filter((each) => each.doubtful);
 
-/** Return the colour of the die to ask about, or null; a die of doubtful colour is left to the host. */
-export function askedColour({ game, tray, table }) {
-  const isDue = game.phase === "roll" && tray.status === "uncertain" && !table.typed_rolls;
-  return (isDue && doubtful(tray).find(({ colour }) => colour)?.colour) || null;
-}
-
 /** Return the question; one of two white dice may be read or told already. */
 export function questionAbout(colour, { dice }) {
   const known = dice.find((each) => each.in_tray && each.colour === colour && !each.doubtful);

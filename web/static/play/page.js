@@ -35,12 +35,12 @@ import {
   tapBox,
 } from "./answers.js";
 import { drawDone } from "./done.js";
-import { askedColour, drawDoubt } from "./doubt.js";
+import { drawDoubt } from "./doubt.js";
 import { drawJoin, drawLobby } from "./lobby.js";
 import { keepMenu, offerMenu } from "./menu.js";
 import { drawNotice, vibrate } from "./notice.js";
 import { drawPlayers } from "./players.js";
-import { boxName, isBotsTurn, isTrouble, statusOf } from "./status.js";
+import { askedColour, boxName, isThrowing, isTrouble, statusOf } from "./status.js";
 
 const PRESS_MS = 7_000; // a refusal of the button within this time after a press belongs to it
 
@@ -245,11 +245,11 @@ function setStatus(text) {
 /** Draw the dice; for the active player the tray's buttons or, of a doubtful die, its faces.
  * Elsewhere, and meanwhile, the buttons are in the menu. */
 function drawStrip(state, game) {
-  const { table, tray, me } = state;
+  const { table, tray } = state;
   const isRoll = game.phase === "roll";
-  const isActive = me.seats.includes(game.active) || isBotsTurn(game);
+  const isActive = isThrowing(state);
   const hasButtons = isRoll && (table.can_throw || table.on_screen_button || table.typed_rolls);
-  const asked = isActive ? askedColour(state) : null;
+  const asked = askedColour(state);
   const home = isActive && !asked ? $("strip") : $("menu-tray");
   if ($("tray-buttons").parentElement !== home) home.append($("tray-buttons"));
   show($("tray-buttons"), hasButtons);

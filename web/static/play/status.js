@@ -1,6 +1,6 @@
 // The status line of a player's page (pure): one sentence that says what to do.
 import { capital, listOf, pairOf, t, term } from "../lib/words.js";
-import { askedColour, questionAbout } from "./doubt.js";
+import { questionAbout } from "./doubt.js";
 
 const TROUBLE = new Set(["obstructed", "cocked", "missing", "extra", "uncertain"]);
 const WAITING = new Set(["waiting", "empty", "old", "none"]);
@@ -11,6 +11,12 @@ export const isTrouble = ({ game, tray, table }) =>
 
 /** Whether a bot is on turn: anybody throws for it. */
 export const isBotsTurn = (game) => game.players.some(({ seat, bot }) => bot && seat === game.active);
+
+/** Whether this device throws, also while it shows the sheet of another of its players. */
+export const isThrowing = ({ game, me }) => me.seats.includes(game.active) || isBotsTurn(game);
+
+/** Return the colour of the die to ask this device about, or null. */
+export const askedColour = (state) => (isThrowing(state) && !state.table.typed_rolls ? state.tray.asked : null);
 
 /** Name a box: its row and number. */
 export function boxName(game, token) {
@@ -65,7 +71,7 @@ function choiceStatus({ game, table }, mine) {
 
 function rollStatus(state, name, isMine, isBots) {
   const { tray, table } = state;
-  const asked = isMine || isBots ? askedColour(state) : null;
+  const asked = askedColour(state);
   if (asked) return questionAbout(asked, tray);
   if (!table.typed_rolls && tray.confirmable) {
     return t(isMine || isBots ? "say.roll.confirm" : "say.roll.confirm.other", { name });
