@@ -14,6 +14,9 @@ from companion.session.decision import Rejected, rejected
 from companion.session.play import in_play
 from companion.tray import SAME_PLACE, DieView, Problem, ProblemCode, TrayStatus, TrayView
 
+_DOUBTS = (ProblemCode.UNCERTAIN, ProblemCode.COCKED, ProblemCode.OBSTRUCTED)
+"""Problems of a die that lies in the tray, and that a person who sees it can solve."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fix:
@@ -164,11 +167,8 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], dice_in_play: Sequence[DieC
     if roll is not None:
         return replace(tray, dice=dice, roll=roll, status=TrayStatus.OK, problems=problems)
     status = TrayStatus.UNCERTAIN if tray.status is TrayStatus.OK else tray.status
-    problems = problems if left else tray.problems
+    problems = problems if left else tray.problems  # all were told, and they make no roll
     return replace(tray, dice=dice, roll=None, status=status, problems=problems)
-
-
-_DOUBTS = (ProblemCode.UNCERTAIN, ProblemCode.COCKED, ProblemCode.OBSTRUCTED)
 
 
 def doubtful_dice(tray: TrayView) -> tuple[DieView, ...]:
@@ -189,14 +189,15 @@ def doubtful_dice(tray: TrayView) -> tuple[DieView, ...]:
 def asked_colour(tray: TrayView, dice_in_play: Sequence[DieColour]) -> DieColour | None:
     """The colour of the die that whoever threw is asked about next; None for no question.
 
-    It is asked only if the answers complete the roll: the dice lie there in their colours.
+    It is asked only if the answers complete the roll: the dice lie there in their colours. The
+    reader may list them in another order each time, so the order of the colours decides.
     """
     lying = Counter(die.colour for die in tray.dice if die.in_tray)
     playing = {c: count for c, count in lying.items() if c is None or c in dice_in_play}
     if tray.status is not TrayStatus.UNCERTAIN or playing != Counter(dice_in_play):
         return None
-    doubtful = doubtful_dice(tray)
-    return next((die.colour for die in tray.dice if die in doubtful), None)
+    doubtful = {die.colour for die in doubtful_dice(tray)}
+    return next((colour for colour in DieColour if colour in doubtful), None)
 
 
 def _in_doubt(meant: Sequence[DieView], count: int) -> Sequence[DieView]:

@@ -173,6 +173,10 @@ class TestBeforeConfirming:
         tray = doubtful(BLUE, "blue")
         playing = [die.colour for die in tray.dice if die.colour]
         assert asked_colour(tray, playing) is DieColour.BLUE
+        two_doubts = (Problem(ProblemCode.UNCERTAIN, DieColour.RED), *tray.problems)
+        for dice in (tray.dice, tray.dice[::-1]):  # the reader sorts them by certainty
+            asked = asked_colour(replace(tray, dice=dice, problems=two_doubts), playing)
+            assert asked is DieColour.RED
         for colour in (None, DieColour.GREEN):
             dice = (*tray.dice[:-1], replace(tray.dice[-1], colour=colour))
             assert asked_colour(replace(tray, dice=dice), playing) is None

@@ -89,16 +89,16 @@ function fillIn(dice, { number, turn, rolled: since }) {
     const lines = [...form.querySelectorAll(`fieldset.is-${colour}`)];
     const lying = dice.filter((each) => each.colour === colour);
     const read = lying.length > lines.length ? [] : lying.filter(({ doubtful }) => !doubtful);
-    const values = read.map(({ value }) => value);
-    const isRead = (line) => {
-      const at = values.indexOf(Number(line.querySelector(":checked")?.value));
-      if (at >= 0) values.splice(at, 1);
+    const left = read.map(({ value }) => value); // of dice that no line has yet
+    const takeDie = (line) => {
+      const at = left.indexOf(Number(line.querySelector(":checked")?.value));
+      if (at >= 0) left.splice(at, 1);
       return at >= 0;
     };
     const isOwn = (line) => filledIn.has(line.querySelector("input").name);
-    lines.filter(isOwn).forEach(isRead);
-    const open = lines.filter((line) => !isOwn(line) && !isRead(line));
-    open.forEach((line, n) => check(line, values.length > open.length ? undefined : values[n]));
+    lines.filter(isOwn).forEach(takeDie);
+    const open = lines.filter((line) => !isOwn(line) && !takeDie(line));
+    open.forEach((line, n) => check(line, left.length > open.length ? undefined : left[n]));
   }
 }
 

@@ -266,7 +266,7 @@ function drawStrip(state, game) {
   show($("dice"), !asked && !isFull);
   drawDoubt($("doubt"), asked, tray, (told) => press("/api/die", "why", told));
   const { dice } = game;
-  const roll = game.roll ?? tray.roll; // that was read is to be seen before it is confirmed
+  const roll = game.roll ?? tray.roll; // what was read is seen before it is confirmed
   redraw($("dice"), [roll, dice], () => rollOf({ roll, dice }));
 }
 
