@@ -7,6 +7,7 @@ import pytest
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     BROKEN,
+    MODULES,
     PHONE,
     PHONE_FLAT,
     PHONE_SMALL,
@@ -110,6 +111,16 @@ def test_the_points_that_penalties_cost_are_named(stage: Stage, open_page: OpenP
     stage.play_out()
     page = ready(open_page("/", token=tokens[0]))
     page.locator(".podium").get_by_role("img", name="4 of 4 penalties, minus 20 points").wait_for()
+
+
+def test_the_ranking_stays_while_phones_come_and_go(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "over")
+    page = ready(open_page("/", token=tokens[0]))
+    first = page.locator("#podium li").first.element_handle()
+    ready(open_page("/", token=tokens[1]))
+    online = "latest().seats.find(({ seat }) => seat === 1).online"
+    comes_true(page, f"import('{MODULES}/lib/live.js').then(({{ latest }}) => {online})")
+    assert first.evaluate("(entry) => entry.isConnected")
 
 
 def test_long_names_fit_the_result_on_small_phones(stage: Stage, open_page: OpenPage) -> None:

@@ -201,9 +201,7 @@ function drawGame(state, game, mine) {
   if (!game.over) setText($("over-refused"), "");
   if (game.over) {
     setText($("over-why"), game.winners.length ? game.end_text : `${game.winner_text} ${game.end_text}`);
-    redraw($("podium"), [game.ranking, game.players, state.seats, mine.seat], () =>
-      podium(game, nameOf, mine.seat),
-    );
+    redraw($("podium"), [game.ranking, game.players, mine.seat], () => podium(game, nameOf, mine.seat));
     const isVictory = state.me.seats.some((seat) => game.winners.includes(seat));
     redraw($("over-confetti"), [game.number, isVictory], () => (isVictory ? [confetti()] : []));
     show($("rematch"), state.me.host);
