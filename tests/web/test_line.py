@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.session.fakes import Stage
-from tests.web.browsing import TV, OpenPage, put, wait_until
+from tests.web.browsing import TV, OpenPage, comes_true, put, wait_until
 from tests.web.stand_in import seat
 from web.client import Client
 
@@ -34,6 +34,14 @@ STREAM_BY_HAND = """window.EventSource = class {
   close() {}
 };"""
 """A stream whose messages and errors come when a test says so."""
+
+COUNT_OUTAGES = """() => {
+  const banner = document.getElementById('offline');
+  window.outages = 0;
+  const count = () => (window.outages += banner.hidden ? 0 : 1);
+  new MutationObserver(count).observe(banner, { attributeFilter: ['hidden'] });
+}"""
+"""A slow machine looks for the banner only after it is gone."""
 
 
 def test_without_a_stream_the_page_asks_again_and_again(
@@ -101,11 +109,11 @@ def test_each_request_without_an_answer_is_followed_by_a_look(open_page: OpenPag
     page.goto(page.url.removesuffix("healthz"))
     page.route("**/api/join", lambda route: route.abort())
     page.get_by_label("Your name").fill("Ada")
-    away = page.get_by_text("No connection to the table.")
-    for _ in range(3):
+    page.evaluate(COUNT_OUTAGES)
+    for told in range(1, 4):
         page.get_by_role("button", name="Take a seat").click()
-        away.wait_for()
-        away.wait_for(state="hidden", timeout=6_000)
+        comes_true(page, "(told) => outages === told", told)
+        page.get_by_text("No connection to the table.").wait_for(state="hidden", timeout=6_000)
 
 
 def test_a_look_that_fails_late_says_nothing_about_a_stream_that_is_back(
