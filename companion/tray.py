@@ -111,6 +111,10 @@ class ProblemCode(StrEnum):
     """Camera or tray were moved since the calibration."""
     TRAY_RELIT = "tray_relit"
     """The light changed since the calibration."""
+    PICTURE_DARK = "picture_dark"
+    PICTURE_OVEREXPOSED = "picture_overexposed"
+    PICTURE_BLURRED = "picture_blurred"
+    """What makes dice hard to read, beside a reading that is no roll."""
 
     @property
     def bars_roll(self) -> bool:

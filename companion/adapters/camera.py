@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
@@ -16,10 +16,11 @@ from companion.service.board import is_raspberry_pi
 from companion.service.notify import is_service
 from companion.session.ports import RollKept
 from companion.session.session import Session, Topic
-from companion.tray import Problem, ProblemCode, TrayView
+from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
+    from vision.calibration.light import PictureFault
     from vision.calibration.reader import Change
     from vision.cameras.camera import Camera
     from vision.setup.wizard import TraySetup
@@ -134,7 +135,7 @@ def open_tray(
         reader=reader,
         in_play=session.in_play,
         on_view=session.see,
-        annotated=lambda view: with_change(view, reader.change),
+        annotated=lambda view: with_causes(view, reader.change, reader.faults),
         # recordings start again with their first picture
         confirmed_rolls=() if is_recorded else session.last_rolls,
     )
@@ -209,9 +210,13 @@ def _calibration(named: str, path: Path | None, notes: list[str]) -> Calibration
     return measured
 
 
-def with_change(view: TrayView, change: Change | None) -> TrayView:
-    """Add what changed since the tray was calibrated as a problem of the tray."""
-    if change is None:
+def with_causes(
+    view: TrayView, change: Change | None, faults: Sequence[PictureFault] = ()
+) -> TrayView:
+    """Add what changed since the tray was calibrated, and what makes unclear dice hard to read."""
+    codes = [f"tray_{change.value}"] if change is not None else []
+    is_unclear = view.status.names_a_die or view.status is TrayStatus.EMPTY
+    codes += [f"picture_{fault.value}" for fault in faults if is_unclear]
+    if not codes:
         return view
-    problem = Problem(ProblemCode(f"tray_{change.value}"))
-    return replace(view, problems=(*view.problems, problem))
+    return replace(view, problems=(*view.problems, *(Problem(ProblemCode(c)) for c in codes)))

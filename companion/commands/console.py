@@ -43,6 +43,9 @@ PROBLEMS = {
     ProblemCode.REMOVED_DIE_IN_TRAY: "no longer in play",
     ProblemCode.TRAY_MOVED: "the tray has moved since set-up",
     ProblemCode.TRAY_RELIT: "the light has changed since set-up",
+    ProblemCode.PICTURE_DARK: "the picture is too dark",
+    ProblemCode.PICTURE_OVEREXPOSED: "large parts of the picture are far too bright",
+    ProblemCode.PICTURE_BLURRED: "the picture is blurred",
 }
 """Words for the problems of a reading; a die's colour may stand before them."""
 

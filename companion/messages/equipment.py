@@ -12,6 +12,15 @@ from companion.tray import Note, Problem, ProblemCode, TrayStatus
 WHITES = Term("whites")
 """Both white dice."""
 
+CAUSES = {
+    ProblemCode.TRAY_MOVED: "tray.moved",
+    ProblemCode.TRAY_RELIT: "tray.relit",
+    ProblemCode.PICTURE_DARK: "tray.picture_dark",
+    ProblemCode.PICTURE_OVEREXPOSED: "tray.picture_overexposed",
+    ProblemCode.PICTURE_BLURRED: "tray.picture_blurred",
+}
+"""Why dice may be hard to read here."""
+
 
 def tray_lines(status: TrayStatus, problems: Sequence[Problem]) -> tuple[Line, ...]:
     """Describe the tray's status, naming the dice that are meant."""
@@ -24,10 +33,7 @@ def tray_lines(status: TrayStatus, problems: Sequence[Problem]) -> tuple[Line, .
         if problem.code is ProblemCode.REMOVED_DIE_IN_TRAY and problem.colour is not None:
             colour = problem.colour.value
             lines.append(line("tray.removed", row=row_term(colour), die=die_term(colour)))
-    if ProblemCode.TRAY_MOVED in codes:
-        lines.append(line("tray.moved"))
-    if ProblemCode.TRAY_RELIT in codes:
-        lines.append(line("tray.relit"))
+    lines += [line(key) for code, key in CAUSES.items() if code in codes]
     return tuple(lines)
 
 

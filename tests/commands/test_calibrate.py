@@ -13,7 +13,7 @@ import cv2
 import pytest
 from click.testing import CliRunner, Result
 
-from companion.adapters.camera import with_change
+from companion.adapters.camera import with_causes
 from companion.app import build
 from companion.cli import dice_companion
 from companion.config import load
@@ -332,10 +332,10 @@ def test_play_uses_it_and_goes_on_without_a_damaged_one(dice_set: Path, tmp_path
 
 def test_a_moved_camera_is_reported() -> None:
     empty = TrayView(TrayStatus.EMPTY)
-    view = with_change(empty, Change.MOVED)
+    view = with_causes(empty, Change.MOVED)
     lines = tray_lines(view.status, view.problems)
     assert [line.key for line in lines] == ["tray.empty", "tray.moved"]
-    assert with_change(empty, None) == empty
+    assert with_causes(empty, None) == empty
 
 
 @pytest.mark.parametrize("out", ["tray.toml", "tray.jpg"])

@@ -33,7 +33,7 @@ from companion.messages.catalogue import (
     load_phrases,
     one_of,
 )
-from companion.messages.equipment import tray_lines
+from companion.messages.equipment import CAUSES, tray_lines
 from companion.messages.refusals import refusal_line
 from companion.session.ports import Topic
 from companion.tray import Problem, ProblemCode, TrayStatus
@@ -204,9 +204,7 @@ def some_lines() -> Iterator[Line]:
             yield from tray_lines(TrayStatus(status), [Problem(ProblemCode(status), colour)])
     for colour in list(DieColour)[1:]:
         yield from tray_lines(TrayStatus.OK, [Problem(ProblemCode.REMOVED_DIE_IN_TRAY, colour)])
-    yield from tray_lines(
-        TrayStatus.OK, [Problem(ProblemCode.TRAY_MOVED), Problem(ProblemCode.TRAY_RELIT)]
-    )
+    yield from tray_lines(TrayStatus.OK, [Problem(code) for code in CAUSES])
     for total in (-5, 0, 1, 7):
         yield line("end.winner", names="Zoé", count=total)
         yield line("end.winners", names=all_of(names), count=total)

@@ -22,6 +22,10 @@ BLOWN_SHARE = 0.3
 SOFT_EDGES = 1.55
 """Limits of a readable picture, measured on darkened, brightened and blurred rendered frames."""
 
+PLAIN_SLOPE = 1.5
+"""Grey levels per pixel below which nothing lies on a plain floor, which has at most 1.0; dice that
+are blurred by ten pixels have at least 1.8."""
+
 
 class PictureFault(StrEnum):
     """Faults of a picture."""
@@ -42,11 +46,18 @@ class Light:
         blown: Share of overexposed pixels.
         edges: Ratio of the sharpest slopes with little to those with more smoothing; 1.0 without
             any detail.
+        slope: The sharpest slopes with more smoothing, in grey levels per pixel.
     """
 
     peak: float
     blown: float
     edges: float
+    slope: float
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is there that could be sharp."""
+        return self.slope < PLAIN_SLOPE
 
     @property
     def is_black(self) -> bool:
@@ -80,6 +91,7 @@ def measure_light(pixels: Pixels) -> Light:
         peak=float(np.percentile(grey, 99)),
         blown=float((small.max(axis=2) >= 254).mean()),
         edges=fine / coarse if coarse > 0.5 else 1.0,
+        slope=coarse,
     )
 
 

@@ -7,19 +7,23 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
+from companion.tray import TrayStatus
 from vision.calibration.calibration import Calibration
 from vision.calibration.drift import compare
 from vision.calibration.learning import LearntDice, calibrated, dice_of, dice_of_roll, learn
-from vision.calibration.light import white_balanced
+from vision.calibration.light import PictureFault, measure_light, white_balanced
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Reading
 
 LOGGER = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 _IN_A_ROW = 2
-"""Readings that must agree before a change is reported: a hand passes."""
+"""Readings that must agree before a change or fault is reported: a hand passes."""
 
 
 class Change(StrEnum):
@@ -38,17 +42,38 @@ ADVICE = {
 }
 
 
+class Lasting(Generic[T]):
+    """Something seen in pictures that holds once it was seen in some of them in a row.
+
+    Attributes:
+        value: What holds; any thread may read it.
+    """
+
+    def __init__(self, value: T) -> None:
+        self.value = self._suspected = value
+        self._times = 0
+
+    def note(self, found: T) -> bool:
+        """Note what the newest picture shows; returns whether another value holds now."""
+        if found != self._suspected:
+            self._suspected, self._times = found, 0
+        self._times += 1
+        is_new = self._times >= _IN_A_ROW and found != self.value
+        if is_new:
+            self.value = found
+        return is_new
+
+
 class CalibratedReader:
     """Reads frames of one tray with the valid part of its calibration.
 
     Attributes:
         calibration: The one in use; see `use`.
-        change: Lasting change since the calibration, or None; any thread may read it.
     """
 
     def __init__(self, reader: DiceReader, calibration: Calibration | None) -> None:
         self._reader = reader
-        self._times = 0
+        self._has_read_roll = False
         self._mutex = threading.Lock()
         self.use(calibration)
 
@@ -57,18 +82,33 @@ class CalibratedReader:
         with self._mutex:
             self.calibration = calibration
             self._learnt = _learnt_by(calibration)
-            self.change: Change | None = None
-            self._suspected: Change | None = None
+            self._change = Lasting[Change | None](None)
+            self._faults = Lasting[tuple[PictureFault, ...]](())
+
+    @property
+    def change(self) -> Change | None:
+        """Lasting change since the calibration, or None; any thread may ask."""
+        return self._change.value
+
+    @property
+    def faults(self) -> tuple[PictureFault, ...]:
+        """Lasting faults of pictures without a clear roll; any thread may ask."""
+        return self._faults.value
 
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError if it holds no pixels."""
         measured = self.calibration or Calibration(frame.size_wh)
         changes = what_changed(measured, frame)
         told = what_to_tell(measured, changes)
-        self._note(told[0] if told else None)
+        change = told[0] if told else None
+        if self._change.note(change) and change is not None:
+            LOGGER.warning("%s", ADVICE[change])
         known = self._learnt[Change.RELIT in changes].known
         holds = replace(what_holds(measured, changes), dice=known)
-        return self._reader.read(frame, in_play, calibration=holds)
+        reading = self._reader.read(frame, in_play, calibration=holds)
+        self._has_read_roll |= reading.status is TrayStatus.OK
+        self._faults.note(self._faults_of(frame, reading))
+        return reading
 
     def learn(self, frame: Frame, roll: Roll) -> None:
         """Learn how the dice of a confirmed roll look here, from the frame that showed it.
@@ -96,14 +136,20 @@ class CalibratedReader:
             if self.calibration is used:  # else somebody has just set the tray up anew
                 self._learnt = learnt
 
-    def _note(self, found: Change | None) -> None:
-        if found is not self._suspected:
-            self._suspected, self._times = found, 0
-        self._times += 1
-        if self._times >= _IN_A_ROW and found is not self.change:
-            self.change = found
-            if found is not None:
-                LOGGER.warning("%s", ADVICE[found])
+    def _faults_of(self, frame: Frame, reading: Reading) -> tuple[PictureFault, ...]:
+        """What may be to blame that a picture shows no clear roll.
+
+        An empty tray may be as dark, light or soft as it likes, but dice that are blurred too much
+        look like one: until the first roll is read, this is told.
+        """
+        is_empty = reading.status is TrayStatus.EMPTY
+        if reading.status is TrayStatus.OK or (is_empty and self._has_read_roll):
+            return ()
+        light = measure_light(frame.pixels)
+        if not is_empty:
+            return light.faults
+        is_blurred = PictureFault.BLURRED in light.faults and not light.is_plain
+        return (PictureFault.BLURRED,) if is_blurred else ()
 
 
 def _learnt_by(calibration: Calibration | None) -> dict[bool, LearntDice]:
