@@ -86,10 +86,12 @@ def measure_light(pixels: Pixels) -> Light:
             cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8
         )
     grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY).astype(np.float32)
+    blue, green, red = cv2.split(small)
+    brightest = cv2.max(cv2.max(blue, green), red)
     fine, coarse = _steepest(grey, 0.7), _steepest(grey, 2.8)
     return Light(
-        peak=float(np.percentile(grey, 99)),
-        blown=float((small.max(axis=2) >= 254).mean()),
+        peak=_exceeded(grey, 0.01),
+        blown=cv2.countNonZero(cv2.inRange(brightest, 254, 255)) / grey.size,
         edges=fine / coarse if coarse > 0.5 else 1.0,
         slope=coarse,
     )
@@ -106,4 +108,10 @@ def _steepest(grey: NDArray[np.float32], smooth_px: float) -> float:
     smooth = cv2.GaussianBlur(grey, (0, 0), smooth_px)
     across = cv2.Sobel(smooth, cv2.CV_32F, 1, 0, scale=1 / 8)
     down = cv2.Sobel(smooth, cv2.CV_32F, 0, 1, scale=1 / 8)
-    return float(np.percentile(np.hypot(across, down), 99.8))
+    return _exceeded(np.asarray(cv2.magnitude(across, down), np.float32), 0.002)
+
+
+def _exceeded(values: NDArray[np.float32], share: float) -> float:
+    """The value that a share of all exceeds."""
+    at = round((1.0 - share) * (values.size - 1))
+    return float(np.partition(values, at, axis=None)[at])

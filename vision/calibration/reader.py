@@ -143,7 +143,7 @@ class CalibratedReader:
         look like one: until the first roll is read, this is told.
         """
         is_empty = reading.status is TrayStatus.EMPTY
-        if reading.status is TrayStatus.OK or (is_empty and self._has_read_roll):
+        if not reading.status.names_a_die and (not is_empty or self._has_read_roll):
             return ()
         light = measure_light(frame.pixels)
         if not is_empty:
