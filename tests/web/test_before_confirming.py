@@ -57,12 +57,66 @@ class TestWithACamera:
     def test_they_lie_beside_the_button(self, stage: Stage, open_page: OpenPage) -> None:
         page = open_page("/", size_wh=(320, 568), token=put(stage, "roll")[0])
         stage.session.see(dice_in_tray(a_roll(3, 4)))
-        page.locator("#dice .die[role=img]").first.wait_for()
+        page.locator("#dice button").first.wait_for()
         button = page.get_by_role("button", name="Confirm", exact=True)
         assert button.is_visible()
-        assert len(shown(page)) == 6
+        assert page.locator("#dice button").count() == 6
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+    def test_a_wrong_tap_is_mended_where_it_was_made(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", size_wh=(320, 568), token=put(stage, "roll")[0])
+        stage.session.see(unread("red"))
+        faces = page.locator("#doubt")
+        faces.get_by_role("button", name="5", exact=True).click()
+        page.locator("#status", has_text="A die is wrong? Tap it.").wait_for()
+        assert violations(page) == []
+        dice = page.get_by_role("group", name="A die is wrong? Tap it.")
+        dice.get_by_role("button", name="The red die: 5", exact=True).click()
+        page.locator("#status", has_text="What does this die really show?").wait_for()
+        assert violations(page) == []
+        faces.get_by_role("button", name="6", exact=True).click()
+        wait_until(page, lambda: stage.session.view().tray.roll == a_roll(3, 4, red=6))
+        dice.get_by_role("button", name="The red die: 6", exact=True).wait_for()
+        page.get_by_role("button", name="Confirm", exact=True).click()
+        page.locator("#dice button").first.wait_for(state="detached")
+        assert shown(page) == ["white 3", "white 4", "red 6", "yellow 3", "green 3", "blue 3"]
+
+    def test_of_two_white_dice_the_tapped_one_is_corrected(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "roll")[0])
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        page.get_by_role("button", name="A white die: 4", exact=True).click()
+        page.locator("#status", has_text="One white die shows 3. What does the other").wait_for()
+        page.locator("#doubt").get_by_role("button", name="6", exact=True).click()
+        wait_until(page, lambda: stage.session.view().tray.roll == a_roll(3, 6))
+        page.get_by_role("button", name="A white die: 6", exact=True).click()
+        page.locator("#doubt").get_by_role("button", name="6", exact=True).click()
+        page.locator("#doubt").wait_for(state="hidden")
+        assert stage.session.view().tray.roll == a_roll(3, 6)
+
+    def test_a_tapped_die_is_forgotten_with_its_roll(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "roll")[0])
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        die = page.get_by_role("button", name="The blue die: 3", exact=True)
+        die.click()
+        page.locator("#status", has_text="What does this die really show?").wait_for()
+        stage.session.see(TrayView(TrayStatus.MOVING))
+        page.locator("#doubt").wait_for(state="hidden")
+        stage.session.see(dice_in_tray(a_roll(3, 4), frame=3))
+        die.wait_for()
+        assert page.locator("#doubt").is_hidden()
+
+    def test_who_did_not_throw_corrects_nothing(self, stage: Stage, open_page: OpenPage) -> None:
+        page = open_page("/", token=put(stage, "roll")[1])
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        page.locator("#dice .die[role=img]").first.wait_for()
+        assert page.locator("#dice button").count() == 0
 
 
 def unread(*colours: str) -> TrayView:

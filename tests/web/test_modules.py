@@ -93,7 +93,8 @@ def test_everybody_is_asked_to_throw_for_a_bot(call: Call) -> None:
     game = {"phase": "roll", "active": 1, "players": [{"seat": 1, "bot": True}]}
 
     def told(*, typed: bool, confirmable: bool) -> str:
-        tray = {"status": "ok" if confirmable else "empty", "confirmable": confirmable}
+        status = "ok" if confirmable else "empty"
+        tray = {"status": status, "confirmable": confirmable, "dice": []}
         state = {"game": game, "tray": tray, "table": {"typed_rolls": typed}, "me": {"seats": [0]}}
         return str(
             call("play/status.js", "m.statusOf(v[0], { seat: 0 }, null, () => 'Bot 1')", state)

@@ -181,7 +181,7 @@ function correct(each, label) {
   const others = FACES.filter((value) => value !== each.value);
   const choices = faces(each.colour, others, (value) => choose(each, value));
   openDialog({
-    title: t("host.which", { die: label }),
+    title: t("say.which", { die: label }),
     yes: t("host.correct"),
     onYes: null,
     choices,
@@ -197,7 +197,7 @@ function tell(each, label, colour = each.colour) {
   const choices = colour
     ? faces(colour, values, (value) => takeNow("/api/die", { frame, x, y, value, colour }))
     : COLOURS.map((other) => pick(die(other), colourName(other), () => tell(each, label, other)));
-  openDialog({ title: t("host.which", { die: label }), yes: "", onYes: null, choices });
+  openDialog({ title: t("say.which", { die: label }), yes: "", onYes: null, choices });
 }
 
 function choose({ place, colour }, value) {

@@ -93,12 +93,15 @@ export function lockIcon() {
  * Draw a roll in a fixed order, without removed dice.
  * @param roll null before it: the dice are outlines
  * @param dice the colours in play
+ * @param place gives a die its place
  */
-export function rollOf({ roll, dice }) {
+export function rollOf({ roll, dice }, place = inPlace) {
   const places = [
     ["white", roll?.white[0]],
     ["white", roll?.white[1]],
     ...dice.map((colour) => [colour, roll?.colour[colour]]),
   ];
-  return places.map(([colour, value]) => el("span", { class: `place is-${colour}` }, die(colour, value)));
+  return places.map(([colour, value]) => place(colour, value));
 }
+
+const inPlace = (colour, value) => el("span", { class: `place is-${colour}` }, die(colour, value));

@@ -35,7 +35,7 @@ import {
   tapBox,
 } from "./answers.js";
 import { drawDone } from "./done.js";
-import { drawDoubt } from "./doubt.js";
+import { correctable, drawDoubt, keepTapped } from "./doubt.js";
 import { drawJoin, drawLobby } from "./lobby.js";
 import { keepMenu, offerMenu } from "./menu.js";
 import { drawNotice, vibrate } from "./notice.js";
@@ -163,6 +163,7 @@ function followTurn({ game, me }) {
 }
 
 function drawGame(state, game, mine) {
+  keepTapped(state.tray);
   const nameOf = namesOf(game, state.seats);
   const answer = currentAnswer(game, mine);
   const isMyMove = mayAnswer(game, mine);
@@ -265,7 +266,12 @@ function drawStrip(state, game) {
   drawDoubt($("doubt"), asked, tray, (told) => press("/api/die", "why", told));
   const { dice } = game;
   const roll = game.roll ?? tray.roll; // what was read is seen before it is confirmed
-  redraw($("dice"), [roll, dice], () => rollOf({ roll, dice }));
+  const canCorrect = isRoll && isActive && tray.confirmable && !table.typed_rolls;
+  setAttribute($("dice"), "role", canCorrect ? "group" : null);
+  setAttribute($("dice"), "aria-label", canCorrect ? t("say.tap_die") : null);
+  redraw($("dice"), [roll, dice, canCorrect], () =>
+    rollOf({ roll, dice }, canCorrect ? correctable(() => draw(latest())) : undefined),
+  );
 }
 
 function drawScore(player) {

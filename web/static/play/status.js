@@ -1,6 +1,6 @@
 // The status line of a player's page (pure): one sentence that says what to do.
 import { capital, listOf, pairOf, t, term } from "../lib/words.js";
-import { questionAbout } from "./doubt.js";
+import { questionAbout, tappedColour } from "./doubt.js";
 
 const TROUBLE = new Set(["obstructed", "cocked", "missing", "extra", "uncertain"]);
 const WAITING = new Set(["waiting", "empty", "old", "none"]);
@@ -16,7 +16,8 @@ export const isBotsTurn = (game) => game.players.some(({ seat, bot }) => bot && 
 export const isThrowing = ({ game, me }) => me.seats.includes(game.active) || isBotsTurn(game);
 
 /** Return the colour of the die to ask this device about, or null. */
-export const askedColour = (state) => (isThrowing(state) && !state.table.typed_rolls ? state.tray.asked : null);
+export const askedColour = (state) =>
+  isThrowing(state) && !state.table.typed_rolls ? (state.tray.asked ?? tappedColour()) : null;
 
 /** Name a box: its row and number. */
 export function boxName(game, token) {
@@ -74,7 +75,9 @@ function rollStatus(state, name, isMine, isBots) {
   const asked = askedColour(state);
   if (asked) return questionAbout(asked, tray);
   if (!table.typed_rolls && tray.confirmable) {
-    return t(isMine || isBots ? "say.roll.confirm" : "say.roll.confirm.other", { name });
+    if (!isMine && !isBots) return t("say.roll.confirm.other", { name });
+    const isTold = tray.dice.some((each) => each.by_hand); // by a tap that may have been a wrong one
+    return [t("say.roll.confirm"), isTold && !table.can_throw ? t("say.tap_die") : ""].filter(Boolean).join(" ");
   }
   if (!table.typed_rolls && !WAITING.has(tray.status)) return tray.text;
   if (isBots) return t(table.typed_rolls ? "say.roll.bot.typed" : "say.roll.bot", { name });
