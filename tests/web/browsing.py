@@ -345,6 +345,12 @@ def comes_true(page: Page, script: str, arg: object = None) -> None:
     wait_until(page, lambda: bool(page.evaluate(script, arg)))
 
 
+def stop_the_clock(page: Page) -> None:
+    """Let no timer of a page end until a test runs its clock on, however slow the machine."""
+    page.clock.install()
+    page.clock.pause_at(page.evaluate("Date.now() + 1_000"))
+
+
 def cut_off(page: Page) -> None:
     """Take the line from a page, until the page shows it.
 

@@ -17,6 +17,7 @@ from tests.web.browsing import (
     OpenPage,
     put,
     sit_on_a_shared_tablet,
+    stop_the_clock,
     violations,
     wait_until,
 )
@@ -186,11 +187,14 @@ def test_a_tap_meant_for_what_was_there_tells_nothing(stage: Stage, open_page: O
     page = open_page("/", token=tokens[0])
     confirm = page.locator("#confirm").bounding_box()
     assert confirm is not None
+    stop_the_clock(page)
     stage.session.see(unread("red", "green"))
     page.locator("#doubt button").first.wait_for()
     x, y = confirm["x"] + 10, confirm["y"] + 20
     page.mouse.click(x, y)
+    page.wait_for_timeout(200)
     assert not any(die.by_hand for die in stage.session.view().tray.dice)
+    page.clock.run_for(600)
     page.locator("#doubt").get_by_role("button", name="2", exact=True).dblclick()
     page.locator("#status", has_text="the green die").wait_for()
     page.wait_for_timeout(200)
