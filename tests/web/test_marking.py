@@ -14,6 +14,7 @@ from tests.web.browsing import (
     before_the_locks,
     put,
     ready,
+    stop_the_clock,
     wait_until,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
@@ -233,6 +234,7 @@ class TestPlaying:
         red.wait_for()
         under_way: list[Route] = []
         page.route("**/api/answer", lambda route: under_way.append(route))
+        stop_the_clock(page)
         red.click()
         page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
         told = page.get_by_text("No connection to the table")

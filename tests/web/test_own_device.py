@@ -16,6 +16,7 @@ from tests.web.browsing import (
     comes_true,
     put,
     ready,
+    stop_the_clock,
     violations,
 )
 from tests.web.stand_in import a_roll, dice_in_tray
@@ -135,6 +136,7 @@ def test_the_tables_own_screen_stays_on_and_shows_no_pointer(open_page: OpenPage
     ready(page)
     comes_true(page, "window.isKeptOn")
     assert page.evaluate(POINTER) == "none"
+    stop_the_clock(page)
     page.mouse.move(300, 300)
     comes_true(page, f"{POINTER} !== 'none'")
     page.clock.run_for(3_100)
