@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING
 
 from companion.engine import Phase
@@ -18,6 +17,7 @@ from tests.web.browsing import (
     put,
     ready,
     start_on_a_shared_tablet,
+    stop_the_clock,
     wait_until,
 )
 
@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
 RED_7 = re.compile("^red 7, can be crossed now")
-
-
-def later(route: Route, ms: int) -> None:
-    """Let an answer take its time, the page going on meanwhile."""
-    answer = route.fetch()
-    page = route.request.frame.page
-    page.evaluate(f"() => new Promise((done) => setTimeout(done, {ms}))")
-    route.fulfill(response=answer)
 
 
 class TestAnswers:
@@ -91,13 +83,12 @@ class TestAnswers:
                 route.continue_()
 
         page.route("**/api/answer", keep_the_first_reply)
+        stop_the_clock(page)  # no request is given up
         page.get_by_role("button", name=RED_7).click()
         bits = stage.state.plan.bits
         wait_until(page, lambda: stage.state.answers[0] == bits["R7"])
-        began_s = time.monotonic()
         page.get_by_role("button", name=re.compile("^yellow 7")).click()
         wait_until(page, lambda: stage.state.answers[0] == bits["Y7"])
-        assert time.monotonic() - began_s < 5.0, "a request is given up after 6 s"
         assert page.locator("#offline").is_hidden()
         sent[0].abort()  # Playwright logs an error for a request that nobody answers
 
@@ -145,10 +136,13 @@ class TestAnswers:
     ) -> None:
         page = open_page("/", size_wh=(768, 1024))
         start_on_a_shared_tablet(page, stage)
-        page.route("**/api/answer", lambda route: later(route, 1_000))
+        passed: list[Route] = []
+        page.route("**/api/answer", lambda route: passed.append(route))
         page.get_by_role("button", name="Pass").click()
         page.locator("#menu").click()
         page.get_by_role("button", name="Ada leaves the game").click()
+        wait_until(page, lambda: len(passed) == 1)
+        passed[0].continue_()
         page.locator("#status", has_text="Grandma: White 7").wait_for()
         page.get_by_role("button", name="Yes, leave").click()
         wait_until(page, lambda: len(names(stage)) == 1)  # out of the game first, then the seat
