@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import pytest
+
 from companion.engine import Phase
 from tests.session.fakes import Stage
 from tests.web.browsing import (
@@ -217,6 +219,7 @@ def test_a_double_tap_on_a_box_crosses_it(stage: Stage, open_page: OpenPage) -> 
         wait_until(page, lambda: stage.state.answers[0] is None)
 
 
+@pytest.mark.parametrize("take_back_s", [600.0])  # the page counts in real time
 def test_a_double_tap_neither_takes_back_nor_answers_anew(
     stage: Stage, open_page: OpenPage
 ) -> None:
