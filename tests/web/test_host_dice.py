@@ -62,6 +62,7 @@ class TestTheForm:
         stage.session.see(TrayView(TrayStatus.MOVING))
         comes_true(page, f"() => String(({FILLED_IN})()) === '6'")
         stage.session.see(replace(lying, status=TrayStatus.MISSING, roll=None, dice=dice))
+        comes_true(page, f"() => String(({FILLED_IN})()) === '1,2,6,5,6'")
         page.get_by_label("green 2").check()
         page.get_by_role("button", name="Confirm these dice").click()
         wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
