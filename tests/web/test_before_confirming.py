@@ -15,6 +15,7 @@ from tests.web.browsing import (
     PHONE,
     PHONE_SMALL,
     OpenPage,
+    comes_true,
     put,
     sit_on_a_shared_tablet,
     stop_the_clock,
@@ -187,6 +188,8 @@ def test_a_tap_meant_for_what_was_there_tells_nothing(stage: Stage, open_page: O
     page = open_page("/", token=tokens[0])
     confirm = page.locator("#confirm").bounding_box()
     assert confirm is not None
+    rests = "document.querySelector('#doubt').parentElement.style.pointerEvents"
+    comes_true(page, f"{rests} === ''")  # a timer from before the stop would end the next rest
     stop_the_clock(page)
     stage.session.see(unread("red", "green"))
     page.locator("#doubt button").first.wait_for()
