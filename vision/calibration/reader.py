@@ -83,7 +83,7 @@ class CalibratedReader:
             self.calibration = calibration
             self._learnt = _learnt_by(calibration)
             self._change = Lasting[Change | None](None)
-            self._faults = Lasting[tuple[PictureFault, ...]](())
+            self._faults = {fault: Lasting(False) for fault in PictureFault}
 
     @property
     def change(self) -> Change | None:
@@ -93,7 +93,7 @@ class CalibratedReader:
     @property
     def faults(self) -> tuple[PictureFault, ...]:
         """Lasting faults of pictures without a clear roll; any thread may ask."""
-        return self._faults.value
+        return tuple(fault for fault, seen in self._faults.items() if seen.value)
 
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError if it holds no pixels."""
@@ -107,7 +107,9 @@ class CalibratedReader:
         holds = replace(what_holds(measured, changes), dice=known)
         reading = self._reader.read(frame, in_play, calibration=holds)
         self._has_read_roll |= reading.status is TrayStatus.OK
-        self._faults.note(self._faults_of(frame, reading))
+        found = self._faults_of(frame, reading)
+        for fault, seen in self._faults.items():  # one may waver beside another that lasts
+            seen.note(fault in found)
         return reading
 
     def learn(self, frame: Frame, roll: Roll) -> None:

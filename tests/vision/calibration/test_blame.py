@@ -64,6 +64,14 @@ def test_one_picture_blames_nothing(table: CalibratedReader) -> None:
     assert len(told(table, blurred(ROLL, 7.0), times=1)) == 1
 
 
+def test_a_fault_that_wavers_hides_no_lasting_one(table: CalibratedReader) -> None:
+    light = lit(ROLL, 4.0)
+    for spoilt in (light, blurred(light, 7.0)) * 2:
+        status, *causes = told(table, spoilt, times=1)
+    assert status not in ("tray.ok", "tray.empty")
+    assert causes == ["tray.picture_overexposed"]
+
+
 def test_a_roll_that_can_be_read_is_not_blamed(table: CalibratedReader) -> None:
     soft = blurred(ROLL, 3.5)
     assert told(table, soft) == ["tray.ok"]
