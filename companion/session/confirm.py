@@ -9,7 +9,7 @@ from companion.engine import Phase, Roll, Rolled
 from companion.eventlog.record import Move
 from companion.eventlog.state import Table
 from companion.messages.catalogue import all_of
-from companion.messages.equipment import tray_lines
+from companion.messages.equipment import CAUSES, tray_lines
 from companion.session.corrections import CorrectedTray, reading_data
 from companion.session.decision import Decision, Rejected, decide_move, rejected
 from companion.session.ports import CallLater, Cancel, RollKept, TrayPort
@@ -79,8 +79,12 @@ def is_settled(table: Table, tray: CorrectedTray, port: TrayPort) -> bool:
 
 
 def reason(tray: TrayView) -> tuple[object, ...]:
-    """The state of the tray that explains a refused press; the refusal ends when it changes."""
-    return tray.status, tray.roll, tray.problems
+    """The state of the tray that explains a refused press; the refusal ends when it changes.
+
+    What makes the dice hard to read is seen later, and leaves the refusal true.
+    """
+    problems = tuple(problem for problem in tray.problems if problem.code not in CAUSES)
+    return tray.status, tray.roll, problems
 
 
 def is_same_press(table: Table, confirmed_s: float | None, now_s: float) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from companion.engine import DieColour, Phase
 from companion.session.confirm import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S, WATCHED_S
-from companion.tray import TrayStatus, TrayView
+from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.fakes import Stage, dice_seen, tilted
 
 
@@ -212,6 +212,17 @@ def test_a_refusal_while_the_tray_stays_as_it_is_stays_too(two: Stage) -> None:
     two.session.press()
     two.session.see(replace(tilted("green"), frame=9))
     assert shown(two).startswith("The green die isn’t lying flat.")
+
+
+def test_a_refusal_stays_while_the_picture_is_blamed(two: Stage) -> None:
+    unread = tilted("green")
+    two.session.see(unread)
+    two.session.press()
+    blurred = Problem(ProblemCode.PICTURE_BLURRED)
+    two.session.see(replace(unread, problems=(*unread.problems, blurred)))
+    two.session.press()
+    assert shown(two).startswith("The green die isn’t lying flat.")
+    assert [said.kind for said in two.told] == ["refused"]
 
 
 def test_a_press_while_dice_roll_is_rejected_at_once(two: Stage) -> None:
