@@ -141,11 +141,12 @@ class CalibratedReader:
     def _faults_of(self, frame: Frame, reading: Reading) -> tuple[PictureFault, ...]:
         """What may be to blame that a picture shows no clear roll.
 
-        An empty tray may be as dark, light or soft as it likes, but dice that are blurred too much
-        look like one: until the first roll is read, this is told.
+        Dice in a blurred picture look as if they moved. An empty tray may be as dark, light or soft
+        as it likes, but dice that are blurred too much look like one: until the first roll is read,
+        this is told.
         """
         is_empty = reading.status is TrayStatus.EMPTY
-        if not reading.status.names_a_die and (not is_empty or self._has_read_roll):
+        if reading.status is TrayStatus.OK or (is_empty and self._has_read_roll):
             return ()
         light = measure_light(frame.pixels)
         if not is_empty:

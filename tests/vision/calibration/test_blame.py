@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
 
 from companion.adapters.camera import with_causes
+from companion.engine.dice import ALL_DICE
 from companion.messages.equipment import tray_lines
-from companion.tray import TrayStatus, TrayView
+from companion.tray import ProblemCode, TrayStatus, TrayView
 from tests.vision.trays import SIX, tray
 from vision.calibration.light import PictureFault
 from vision.calibration.reader import CalibratedReader
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
+from vision.tracking.tracker import TrayTracker
 
 ROLL = tray(SIX)
 EMPTY = tray()
@@ -62,6 +66,18 @@ def test_a_roll_that_cannot_be_read_comes_with_what_helps(
 
 def test_one_picture_blames_nothing(table: CalibratedReader) -> None:
     assert len(told(table, blurred(ROLL, 7.0), times=1)) == 1
+
+
+def test_dice_that_seem_to_move_in_every_picture_are_blurred(table: CalibratedReader) -> None:
+    soft = Frame(blurred(tray(SIX, seed=4), 8.0))
+    assert table.read(soft).status is TrayStatus.MOVING
+    tracker = TrayTracker(table, lambda: ALL_DICE)
+    for at_s in (0.0, 0.1, 0.2, 0.3):
+        frame = replace(soft, captured_at_s=at_s)
+        tracker.update(tracker.read(tracker.measure_motion(frame)))
+    view = with_causes(tracker.view(), table.change, table.faults)
+    assert view.status.names_a_die
+    assert view.problems[-1].code is ProblemCode.PICTURE_BLURRED
 
 
 def test_a_fault_that_wavers_hides_no_lasting_one(table: CalibratedReader) -> None:
