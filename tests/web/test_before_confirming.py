@@ -16,6 +16,7 @@ from tests.web.browsing import (
     PHONE_SMALL,
     OpenPage,
     comes_true,
+    drawn,
     put,
     sit_on_a_shared_tablet,
     stop_the_clock,
@@ -99,6 +100,23 @@ class TestWithACamera:
         page.locator("#doubt").get_by_role("button", name="6", exact=True).click()
         page.locator("#doubt").wait_for(state="hidden")
         assert stage.session.view().tray.roll == a_roll(3, 6)
+
+    def test_a_die_is_asked_about_until_the_table_answers(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "roll")[0])
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        page.get_by_role("button", name="The red die: 3", exact=True).click()
+        page.route("**/api/die", lambda route: route.abort())
+        face = page.locator("#doubt").get_by_role("button", name="6", exact=True)
+        face.click()
+        page.locator("#why", has_text="didn’t answer. Try again.").wait_for()
+        stage.session.see(dice_in_tray(a_roll(3, 4), frame=2))
+        drawn(page, stage)
+        page.unroute("**/api/die")
+        face.click()
+        page.get_by_role("button", name="The red die: 6", exact=True).wait_for()
+        assert page.locator("#doubt").is_hidden()
 
     def test_a_tapped_die_is_forgotten_with_its_roll(
         self, stage: Stage, open_page: OpenPage

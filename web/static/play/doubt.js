@@ -1,33 +1,33 @@
-// Whoever threw taps what a die shows: one that the camera cannot read, or one that they tapped to correct it.
+// Whoever threw taps what a die shows: one that is hard to read, or one that they tapped.
 import { die } from "../lib/dice.js";
 import { pressButton, redraw, restBriefly, setAttribute, show } from "../lib/dom.js";
 import { latest } from "../lib/live.js";
 import { capital, t, term } from "../lib/words.js";
 
-let tapped = null; // the colour and value of the die to correct
+let tapped = {}; // the colour and value of the die to correct, told or not
 
 const isTapped = ({ colour, value, in_tray }) => in_tray && colour === tapped.colour && value === tapped.value;
 
-/** The dice that are asked about; of two alike, it does not matter which was tapped. */
-const openDice = ({ dice }) => (tapped ? dice.filter(isTapped).slice(0, 1) : dice.filter((each) => each.doubtful));
+/** The dice that are asked about; of two alike either will do. */
+const openDice = ({ dice }) => (tapped.colour ? [dice.find(isTapped)] : dice.filter((each) => each.doubtful));
 
-/** Forget the tapped die if it is not offered any more. */
+/** Forget a tapped die that was told, or is no longer offered. */
 export function keepTapped({ confirmable, dice }) {
-  if (tapped && !(confirmable && dice.some(isTapped))) tapped = null;
+  if (tapped.told || !confirmable || !dice.some(isTapped)) tapped = {};
 }
 
 /** Return the colour of the tapped die, or null. */
-export const tappedColour = () => tapped?.colour ?? null;
+export const tappedColour = () => tapped.colour ?? null;
 
-/** Return the question; one of two white dice may be read or told already. */
+/** Return the question; of two white dice, one may be known. */
 export function questionAbout(colour, tray) {
   const open = openDice(tray);
   const known = tray.dice.find((each) => each.in_tray && each.colour === colour && !open.includes(each));
   if (known) return t("say.doubt.other", { value: known.value });
-  return tapped ? t("say.which") : t("say.doubt", { die: term(`die.${colour}`) });
+  return tapped.colour ? t("say.which") : t("say.doubt", { die: term(`die.${colour}`) });
 }
 
-/** Draw six faces to tap; `tell` gets the body of a request, and says what became of it. */
+/** Draw six faces to tap; `tell` sends a request's body: true if it was taken. */
 export function drawDoubt(root, colour, tray, tell) {
   const question = colour && questionAbout(colour, tray);
   setAttribute(root, "aria-label", question);
@@ -39,18 +39,19 @@ export function drawDoubt(root, colour, tray, tell) {
 }
 
 function face(colour, value, tell) {
-  const button = pressButton({ "aria-label": value }, () => {
+  const button = pressButton({ "aria-label": value }, async () => {
     const { tray } = latest();
     const dice = openDice(tray).filter((each) => each.colour === colour);
     const [x, y] = (dice.find((each) => each.value === value) ?? dice[0]).centre;
-    tapped = null;
-    return tell({ frame: tray.frame, x, y, value, colour });
+    const asked = tapped;
+    asked.told = true;
+    asked.told = await tell({ frame: tray.frame, x, y, value, colour }); // else it stays open
   });
   button.append(die(colour, value));
   return button;
 }
 
-/** Give a die of the offered roll a place in which a tap on it asks what it shows; `onTap` draws the question. */
+/** Place a die of the offered roll: a tap asks what it shows, and `onTap` draws that. */
 export const correctable = (onTap) => (colour, value) => {
   // no box of a sheet is named like it
   const name = `${capital(t(`die.${colour}`))}: ${value}`;
