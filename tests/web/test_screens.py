@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from companion.engine import DieColour
 from companion.messages.catalogue import LANGUAGES
-from companion.tray import TrayStatus, TrayView
+from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     BEYOND,
@@ -344,6 +345,24 @@ class TestTheTableView:
         assert said.filter(visible=True).count() == 1
         assert page.locator("#faults li").count() == 0
         assert page.locator(".asked").inner_text() == "Ada throws and enters the dice."
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_trouble_with_several_causes_pushes_nobody_off_a_television(
+        self, stage: Stage, open_page: OpenPage, language: str
+    ) -> None:
+        stage.session.change_settings({}, {"language": language})
+        put(stage, "roll")
+        causes = (ProblemCode.TRAY_MOVED, ProblemCode.PICTURE_BLURRED)
+        page = ready(open_page("/table", size_wh=TV))
+        for colours in (("red", "blue"), ("white", "white", "red", "yellow", "green", "blue")):
+            named = (Problem(ProblemCode.UNCERTAIN, DieColour(colour)) for colour in colours)
+            problems = (*named, *map(Problem, causes))
+            tray = replace(dice_in_tray(a_roll(3, 4)), status=TrayStatus.UNCERTAIN, roll=None)
+            stage.session.see(replace(tray, problems=problems))
+            drawn(page, stage)
+            for size_wh in (TV, (1024, 600), PI_DISPLAY):
+                resize(page, size_wh)
+                assert left(page, BEYOND) == [], (colours, size_wh)
 
     def test_labels_follow_a_correction(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "action1")

@@ -58,7 +58,7 @@ function drawRollDue(state, nameOf) {
   const sheets = !trouble && lengthOf(text) === "" ? game.players.filter((player) => !player.gone) : [];
   redraw($("news"), ["roll", headline, trouble, announcement, asked, table.typed_rolls, sheets], () => [
     el("p", {
-      class: "headline",
+      class: `headline${lengthOf(headline)}`,
       "data-kind": trouble ? "trouble" : (announcement?.kind ?? "turn"),
       text: headline,
     }),
