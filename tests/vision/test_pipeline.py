@@ -174,6 +174,7 @@ def test_a_removed_die_in_the_tray_is_a_warning() -> None:
     assert len(reading.dice) == 6
 
 
+@pytest.mark.slow
 def test_a_reading_follows_the_picture_when_it_is_scaled_or_turned() -> None:
     roll = [(c, n + 1) for n, c in enumerate(ALL_DICE)]
     scene = default_scene(roll, seed=3, size_wh=(1280, 960))

@@ -141,6 +141,7 @@ class TestLargeType:
                 page.get_by_role("button", name="Done").click()
                 wait_until(page, lambda: stage.state.answers[0] is not None)
 
+    @pytest.mark.slow
     def test_every_page_at_400_percent(self, stage: Stage, open_page: OpenPage) -> None:
         """A screen of 1280 x 1024 px, magnified (WCAG 2.2, 1.4.10)."""
         magnified = (320, 256)
@@ -156,6 +157,7 @@ class TestLargeType:
         bar = opened[1].locator(".bar").evaluate("(bar) => getComputedStyle(bar).position")
         assert bar == "static"  # two buttons would fill the screen
 
+    @pytest.mark.slow
     def test_the_other_pages_in_a_game_at_twice_the_size(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
@@ -270,6 +272,7 @@ def test_every_page_loads_little_fits_320_px_and_has_targets_for_fingers(
         assert left(page, LOST) == [], path
 
 
+@pytest.mark.slow
 def test_points_below_zero_have_a_minus_sign_on_every_page(
     stage: Stage, open_page: OpenPage
 ) -> None:
@@ -313,6 +316,7 @@ CONTRAST = """node => {
 SIGHTS = ["deuteranopia", "protanopia", "tritanopia", "achromatopsia"]
 
 
+@pytest.mark.slow
 def test_what_colours_say_can_be_seen_without_them(stage: Stage, open_page: OpenPage) -> None:
     page = ready(open_page("/", token=put(stage, "lobby")[0]))
     line = page.context.new_cdp_session(page)

@@ -175,6 +175,7 @@ class TestThePage:
         assert stage.game.number == 3
         page.get_by_role("button", name="Continue game 4").wait_for(state="hidden")
 
+    @pytest.mark.slow
     def test_it_never_scrolls_sideways_and_every_value_has_its_heading(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
@@ -307,6 +308,7 @@ class TestThePage:
         for line in page.locator("#pairs li, #ratings li").all():
             assert line.evaluate(ASCENDING), line.inner_text()
 
+    @pytest.mark.slow
     def test_no_word_is_of_another_language(self, stage: Stage, open_page: OpenPage) -> None:
         from tests.web.test_language_pages import said
 

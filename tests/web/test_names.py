@@ -89,6 +89,7 @@ def test_taking_back_fits_its_button_in_german(stage: Stage, open_page: OpenPage
     assert button.evaluate("(node) => node.scrollWidth <= node.clientWidth")
 
 
+@pytest.mark.slow
 def test_a_name_of_one_long_word_fits_a_folded_phone(stage: Stage, open_page: OpenPage) -> None:
     own, other = seat(stage, "W" * 20), seat(stage, "Ben")
     phones = [open_page("/", size_wh=FOLDED, token=each.token) for each in (own, other)]

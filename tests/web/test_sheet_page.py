@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
+
 from companion.tray import TrayStatus
 from tests.session.fakes import Stage
 from tests.web.browsing import (
@@ -159,6 +161,7 @@ class TestTheDiceOfABox:
         box.click()
         page.locator("#status", has_text="Blue 6 (white 3 + blue 3) counts in a moment").wait_for()
 
+    @pytest.mark.slow
     def test_they_stand_clear_of_the_number(self, stage: Stage, open_page: OpenPage) -> None:
         """With large letters too, on an enlarged page, and after a tap."""
         page = ready(open_page("/", token=put(stage, "lobby")[0]))
@@ -224,6 +227,7 @@ def test_the_sheet_names_every_player_who_closed_a_row(stage: Stage, open_page: 
 
 
 class TestTheSentence:
+    @pytest.mark.slow
     def test_long_names_do_not_cut_it(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = [seat(stage, f"{name} Wilhelmina Maxim").token for name in "ABCDE"]
         stage.session.start("big_points", 0)

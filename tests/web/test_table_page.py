@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import pytest
+
 from companion.messages.catalogue import LANGUAGES
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
@@ -226,6 +228,7 @@ class TestTheTableView:
         assert page.locator(".headline[data-kind=roll]").inner_text() == "12"
         assert overflowing(page) == []
 
+    @pytest.mark.slow
     def test_no_text_is_cut_when_five_play_and_two_closed_a_row(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

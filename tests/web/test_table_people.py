@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     BROKEN,
@@ -51,6 +53,7 @@ def test_chances_to_win_stand_on_the_table_view(
     assert violations(page) == []
 
 
+@pytest.mark.slow
 def test_names_stay_whole_and_chances_in_their_cards(
     stage: Stage, open_page: OpenPage, chances: list[tuple[float, float]]
 ) -> None:
@@ -121,6 +124,7 @@ def test_the_end_leads_to_the_report(stage: Stage, open_page: OpenPage) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_name_with_a_hyphen_has_two_lines_not_tiny_letters(
     stage: Stage, open_page: OpenPage
 ) -> None:

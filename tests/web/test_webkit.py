@@ -35,6 +35,7 @@ def page(window: WebKit) -> Iterator[WebKit]:
     window.forget()
 
 
+@pytest.mark.slow
 def test_sheets_fit_a_tv(stage: Stage, address: str, page: WebKit) -> None:
     put(stage, "roll", "big_points")
     stage.session.see(TrayView(TrayStatus.WAITING))

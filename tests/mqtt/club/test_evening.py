@@ -262,6 +262,7 @@ def test_another_machine_finds_the_result_of_a_table_without_a_clock(
     second.close()
 
 
+@pytest.mark.slow
 def test_a_broker_as_documented_hands_over_all_it_keeps(
     tmp_path: Path, start_mosquitto: Callable[..., Mosquitto], request: pytest.FixtureRequest
 ) -> None:

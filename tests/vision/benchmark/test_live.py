@@ -49,6 +49,7 @@ def test_a_throw_is_counted_by_what_was_offered(
     assert len(report["unread"]) == (outcome != "in_time")
 
 
+@pytest.mark.slow
 def test_a_reader_that_sees_nothing_offers_nothing() -> None:
     tally = Tally()
     play_table(ScriptedReader(bad("empty")), default_tray(), 1, 3, tally)
@@ -57,6 +58,7 @@ def test_a_reader_that_sees_nothing_offers_nothing() -> None:
     assert report["median_s"] is None
 
 
+@pytest.mark.slow
 def test_a_throw_with_a_leaning_die_is_special() -> None:
     tally = Tally()
     play_table(ScriptedReader(bad("empty")), default_tray(), 1, 3, tally, mishap="cocked")

@@ -64,6 +64,7 @@ def test_dice_without_pips_are_to_be_called_uncertain() -> None:
     assert case.dice[0].value is None
 
 
+@pytest.mark.slow
 def test_pips_in_a_clipped_highlight_are_called_faint() -> None:
     scene = default_scene([(DieColour.WHITE, 1)], seed=2)
     die = replace(scene.dice[0], pip_depth=0.0, gloss=1.0, roughness=0.3)

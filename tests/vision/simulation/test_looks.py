@@ -19,6 +19,8 @@ from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import render, truth
 from vision.simulation.scene import Die, Finish, Mask, Room, Scene, Surface, Tile, Wear
 
+pytestmark = pytest.mark.slow
+
 
 def _scene(seed: int, split: str = "train") -> tuple[Scene, Scene]:
     rng = np.random.default_rng([seed, 1])

@@ -16,6 +16,8 @@ from vision.simulation.render import render, truth
 from vision.simulation.scene import Die
 from vision.training.patches import PATCH, PATCHES, close_ups
 
+pytestmark = pytest.mark.slow
+
 
 def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 401])

@@ -12,6 +12,8 @@ from vision.training import dataset
 from vision.training.dataset import frame_row, scene_row
 from vision.training.patches import PATCHES
 
+pytestmark = pytest.mark.slow
+
 
 def test_close_ups_show_dice_first_and_then_places_without_one() -> None:
     decoys = 0

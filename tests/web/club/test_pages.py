@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 from companion.messages.catalogue import LANGUAGES
 from companion.mqtt import topics
 from companion.mqtt.topics import Kind
@@ -207,6 +209,7 @@ class TestPages:
                 page.emulate_media(color_scheme="dark")
                 assert violations(page, *COLOURS) == [], (path, size_wh)
 
+    @pytest.mark.slow
     def test_everything_fits_in_every_language(
         self, club: ClubOnDisk, open_page: OpenPage, address: str
     ) -> None:

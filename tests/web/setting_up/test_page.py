@@ -312,6 +312,7 @@ class TestInABrowser:
         settle(page)
         assert [part.bounding_box() for part in parts] == before
 
+    @pytest.mark.slow
     def test_the_picture_covers_nothing_that_has_the_focus(
         self, open_page: OpenPage, wizard: StandInSetup
     ) -> None:
@@ -327,6 +328,7 @@ class TestInABrowser:
                         page.keyboard.press(key)
                         assert page.evaluate(COVERED) == "", (size_wh, step, key)
 
+    @pytest.mark.slow
     def test_it_is_whole_at_twice_the_size_in_a_game(
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
     ) -> None:
