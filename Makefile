@@ -19,7 +19,7 @@ play:  ## set up .venv and start the table on port 8000 (ARGS="--seed 7" and the
 test: export PYTHONDONTWRITEBYTECODE =
 test:  ## set up everything and run the tests, those in a browser included
 	@.ci/setup test
-	@$(run) -m pytest -m "not slow" -n $$(( $$(nproc) + 2 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(run) -m pytest -m "not slow" -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-slow:  ## run the tests that take long (together more than an hour)
 	@.ci/setup test
